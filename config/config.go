@@ -1,0 +1,188 @@
+// Package config holds the configuration: the structs, which may be built in Go,
+// the reader of YAML, TOML and JSON files with the environment over them, and
+// the validation that finds every fault at once and names its path.
+//
+// A configuration built in Go means the same as the file with the same content.
+// The zero value of every field is its default. A Config must not be changed
+// once it has been handed over.
+package config
+
+import (
+	"slices"
+	"time"
+
+	"github.com/gormshard/sharding/internal/nearest"
+)
+
+// DefaultSource is the name of the data source that the application opened
+// itself with gorm.Open. It exists unless the configuration defines a data
+// source of that name or names another DefaultDataSource.
+const DefaultSource = "default"
+
+// Config is a whole configuration.
+type Config struct {
+	// DataSources are the databases by name. A name is kept as written. Where
+	// an order of data sources is needed it is that of their names, digits
+	// taken as numbers: ds2 comes before ds10. Defaults to none, which leaves
+	// the application's own pool.
+	DataSources map[string]DataSource `yaml:"dataSources,omitempty"`
+	// DefaultDataSource names the data source of the tables that have no rule.
+	// It must be one of DataSources, or "default" for the pool the application
+	// opened with gorm.Open. Defaults to "default".
+	DefaultDataSource string `yaml:"defaultDataSource,omitempty"`
+	// Schema is the logical schema: `schema.table` with it means the logical
+	// table. Defaults to the schema of the default data source.
+	Schema string `yaml:"schema,omitempty"`
+	// RulesVersion is raised to let a reload move existing tables to other
+	// nodes. Defaults to 0.
+	RulesVersion int `yaml:"rulesVersion,omitempty"`
+	// Sharding holds the tables and what chooses their nodes. Defaults to no
+	// sharded table.
+	Sharding Sharding `yaml:"sharding,omitempty"`
+	// Transaction says how transactions over several data sources are made.
+	// Defaults to local transactions, also around a single write over several
+	// nodes.
+	Transaction Transaction `yaml:"transaction,omitempty"`
+	// Props holds limits and switches. Defaults to the default of each.
+	Props Props `yaml:"props,omitempty"`
+}
+
+// SourceNames returns the names of all data sources in order, the application's
+// own pool among them where it is the default one.
+func (c *Config) SourceNames() []string {
+	names := sortedNames(c.DataSources)
+	if _, ok := c.DataSources[DefaultSource]; !ok && c.DefaultSourceName() == DefaultSource {
+		names = append(names, DefaultSource)
+		slices.SortFunc(names, nearest.Compare)
+	}
+	return names
+}
+
+// DefaultSourceName returns the name of the data source of the tables that have
+// no rule.
+func (c *Config) DefaultSourceName() string {
+	if c.DefaultDataSource == "" {
+		return DefaultSource
+	}
+	return c.DefaultDataSource
+}
+
+// DataSource is one database. Its pool is the driver's own.
+type DataSource struct {
+	// Driver names the dialector that opens the DSN: "mysql", for MySQL and
+	// MariaDB, or one that was added with an option of the plugin. Defaults to
+	// "mysql".
+	Driver string `yaml:"driver,omitempty"`
+	// DSN is the data source name in the driver's own form. In a file ${NAME}
+	// stands for the environment variable NAME. It is never printed with its
+	// password. Required.
+	DSN DSN `yaml:"dsn"`
+	// MaxOpenConns is the number of connections open at the same time. Defaults
+	// to 0, no limit.
+	MaxOpenConns int `yaml:"maxOpenConns,omitempty"`
+	// MaxIdleConns is the number of connections kept when idle. Defaults to 0,
+	// which is database/sql's own number, 2.
+	MaxIdleConns int `yaml:"maxIdleConns,omitempty"`
+	// ConnMaxLifetime is the age at which a connection is closed. Defaults to
+	// 0, never.
+	ConnMaxLifetime time.Duration `yaml:"connMaxLifetime,omitempty"`
+	// ConnMaxIdleTime is the time after which an idle connection is closed.
+	// Defaults to 0, never.
+	ConnMaxIdleTime time.Duration `yaml:"connMaxIdleTime,omitempty"`
+}
+
+// DriverName returns the driver, or its default.
+func (d DataSource) DriverName() string {
+	if d.Driver == "" {
+		return "mysql"
+	}
+	return d.Driver
+}
+
+// The types of a transaction over several data sources.
+const (
+	// TransactionLocal commits on one data source after the other. A failure in
+	// between is reported as ErrPartialCommit.
+	TransactionLocal = "LOCAL"
+)
+
+// Transaction says how transactions over several data sources are made.
+type Transaction struct {
+	// Type is the kind of transaction, TransactionLocal. Defaults to "LOCAL".
+	Type string `yaml:"type,omitempty"`
+	// Implicit puts a write that goes to several nodes outside a transaction
+	// into one of its own, so that it happens on all or on none. Defaults to
+	// true, which is what nil means.
+	Implicit *bool `yaml:"implicit,omitempty"`
+}
+
+// ImplicitWrites reports whether a write over several nodes gets a transaction
+// of its own.
+func (t Transaction) ImplicitWrites() bool { return t.Implicit == nil || *t.Implicit }
+
+// Props holds limits and switches. In every number 0 means the default.
+type Props struct {
+	// SQLShow logs the logical statement and the units it became. Defaults to
+	// false.
+	SQLShow bool `yaml:"sqlShow,omitempty"`
+	// MaxConnectionsPerQuery is the number of connections one statement may use
+	// at the same time on one data source. Defaults to 1, with which unordered
+	// reads of several tables stream one after the other.
+	MaxConnectionsPerQuery int `yaml:"maxConnectionsPerQuery,omitempty"`
+	// MaxMergeRows is the number of rows a statement may hold in memory while
+	// merging. A statement that needs more fails with ErrTooManyRows; streaming
+	// merges hold one row a node and are never limited. Defaults to 300000.
+	MaxMergeRows int `yaml:"maxMergeRows,omitempty"`
+	// MaxMergeBytes is the number of bytes a statement may hold in memory while
+	// merging; beyond it fails with ErrTooManyRows. Defaults to 67108864 (64
+	// MiB).
+	MaxMergeBytes int64 `yaml:"maxMergeBytes,omitempty"`
+	// MaxParallelUnits is the number of units of one statement that run at the
+	// same time over all data sources. Defaults to 256.
+	MaxParallelUnits int `yaml:"maxParallelUnits,omitempty"`
+	// PlanCacheBytes bounds the memory of cached statement plans. Defaults to
+	// 67108864 (64 MiB).
+	PlanCacheBytes int64 `yaml:"planCacheBytes,omitempty"`
+	// StatementTimeout is the time a statement may take before it is cancelled
+	// on all nodes. Defaults to 0, no limit but that of the context.
+	StatementTimeout time.Duration `yaml:"statementTimeout,omitempty"`
+}
+
+// The defaults of Props.
+const (
+	defaultConnectionsPerQuery = 1
+	defaultMergeRows           = 300_000
+	defaultMergeBytes          = 64 << 20
+	defaultParallelUnits       = 256
+	defaultPlanCacheBytes      = 64 << 20
+)
+
+// WithDefaults returns p with every 0 replaced by its default.
+func (p Props) WithDefaults() Props {
+	if p.MaxConnectionsPerQuery == 0 {
+		p.MaxConnectionsPerQuery = defaultConnectionsPerQuery
+	}
+	if p.MaxMergeRows == 0 {
+		p.MaxMergeRows = defaultMergeRows
+	}
+	if p.MaxMergeBytes == 0 {
+		p.MaxMergeBytes = defaultMergeBytes
+	}
+	if p.MaxParallelUnits == 0 {
+		p.MaxParallelUnits = defaultParallelUnits
+	}
+	if p.PlanCacheBytes == 0 {
+		p.PlanCacheBytes = defaultPlanCacheBytes
+	}
+	return p
+}
+
+// sortedNames returns the keys of m in the order of names.
+func sortedNames[V any](m map[string]V) []string {
+	names := make([]string, 0, len(m)+1)
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, nearest.Compare)
+	return names
+}

@@ -1,0 +1,76 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// unequal says why equal sharding values of two tables could lie on nodes that
+// do not belong together; "" when they cannot.
+func (k *checker) unequal(a, b *checkedTable) string {
+	if !slices.Equal(sorted(a.sources), sorted(b.sources)) {
+		return fmt.Sprintf("its data sources are %s, not %s", strings.Join(b.sources, ", "), strings.Join(a.sources, ", "))
+	}
+	if len(a.nodes) != len(b.nodes) {
+		return fmt.Sprintf("it has %d nodes, not %d", len(b.nodes), len(a.nodes))
+	}
+	if why := k.unequalStrategies("database", a.DatabaseStrategy, b.DatabaseStrategy, "", ""); why != "" {
+		return why
+	}
+	if why := k.unequalStrategies("table", a.TableStrategy, b.TableStrategy, a.name, b.name); why != "" {
+		return why
+	}
+	for i, node := range a.nodes {
+		other := b.nodes[i]
+		if node.DataSource != other.DataSource ||
+			slices.Index(a.actualTables, node.Table) != slices.Index(b.actualTables, other.Table) ||
+			!k.alike(a, node.Table, b, other.Table) {
+			return fmt.Sprintf("the nodes are not in the same order: node %d is %s, but %s there", i+1, other, node)
+		}
+	}
+	return ""
+}
+
+// alike reports whether the table strategies, whose algorithms are equal, give
+// nodeA to a value of one table when they give nodeB to that of the other.
+func (k *checker) alike(a *checkedTable, nodeA string, b *checkedTable, nodeB string) bool {
+	if a.TableStrategy.IsNone() {
+		return true
+	}
+	switch strings.ToUpper(k.cfg.Sharding.Algorithms[a.TableStrategy.Standard.Algorithm].Type) {
+	case "MOD", "HASH_MOD": // choose by the number that a name ends in
+		return endNumber(nodeA) == endNumber(nodeB)
+	}
+	return nameShape(nodeA, a.name) == nameShape(nodeB, b.name)
+}
+
+// endNumber returns the number a name ends in, without leading zeros.
+func endNumber(name string) string {
+	return strings.TrimLeft(name[len(strings.TrimRight(name, "0123456789")):], "0")
+}
+
+func (k *checker) unequalStrategies(level string, a, b *Strategy, tableA, tableB string) string {
+	switch {
+	case a.IsNone() && b.IsNone():
+		return ""
+	case a.IsNone():
+		return fmt.Sprintf("it has a %s strategy, the other has none", level)
+	case b.IsNone():
+		return fmt.Sprintf("it has no %s strategy, the other has one", level)
+	}
+	algorithms := k.cfg.Sharding.Algorithms
+	shapeA := algorithms[a.Standard.Algorithm].Shape(tableA, a.Standard.Column)
+	shapeB := algorithms[b.Standard.Algorithm].Shape(tableB, b.Standard.Column)
+	if shapeA != shapeB {
+		return fmt.Sprintf("the algorithms %q and %q of the %s strategies differ in more than the names of table and column",
+			b.Standard.Algorithm, a.Standard.Algorithm, level)
+	}
+	return ""
+}
+
+func sorted(names []string) []string {
+	names = slices.Clone(names)
+	slices.Sort(names)
+	return names
+}

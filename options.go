@@ -1,0 +1,89 @@
+package sharding
+
+import (
+	"context"
+
+	"gorm.io/driver/mysql"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	"github.com/gormshard/sharding/shardkernel"
+	"github.com/gormshard/sharding/shardkernel/algorithm"
+	"github.com/gormshard/sharding/shardkernel/keygen"
+)
+
+// Option changes how Register and Connector build the kernel.
+type Option func(*options)
+
+type options struct {
+	dialectors map[string]func(dsn string) gorm.Dialector
+	algorithms map[string]algorithm.Factory
+	generators map[string]keygen.Factory
+	trace      shardkernel.Tracer
+}
+
+// UnitTrace reports one unit: a statement sent to one data source. It carries no
+// argument values.
+type UnitTrace = shardkernel.UnitTrace
+
+// WithDialector adds a driver: the value of a data source's driver in the
+// configuration, and how to make GORM's dialector of its DSN. The dialector must
+// not dial before its first use. "mysql" is built in and serves MySQL and
+// MariaDB. The dialector's Name must be mysql or sqlite.
+func WithDialector(driver string, open func(dsn string) gorm.Dialector) Option {
+	return func(o *options) { o.dialectors[driver] = open }
+}
+
+// WithAlgorithm adds a sharding algorithm under a type name for use in the
+// configuration. Names are compared without regard to case; a name that is
+// taken is a configuration error.
+func WithAlgorithm(typeName string, factory algorithm.Factory) Option {
+	return func(o *options) { o.algorithms[typeName] = factory }
+}
+
+// WithKeyGenerator adds a key generator under a type name for use in the
+// configuration. Names are compared without regard to case; a name that is
+// taken is a configuration error.
+func WithKeyGenerator(typeName string, factory keygen.Factory) Option {
+	return func(o *options) { o.generators[typeName] = factory }
+}
+
+// WithUnitTrace calls trace after every unit that was sent to a data source, on
+// the goroutine that sent it: it must be quick and safe for concurrent use.
+func WithUnitTrace(trace func(context.Context, UnitTrace)) Option {
+	return func(o *options) { o.trace = trace }
+}
+
+func newOptions(opts []Option) *options {
+	o := &options{
+		dialectors: map[string]func(string) gorm.Dialector{
+			"mysql": func(dsn string) gorm.Dialector {
+				return mysql.New(mysql.Config{DSN: dsn, SkipInitializeWithVersion: true})
+			},
+		},
+		algorithms: map[string]algorithm.Factory{},
+		generators: map[string]keygen.Factory{},
+	}
+	for _, opt := range opts {
+		opt(o)
+	}
+	return o
+}
+
+// tracer returns what the kernel calls after every unit: the application's trace
+// and, with props.sqlShow, a line in GORM's log.
+func (o *options) tracer(sqlShow bool, log logger.Interface) shardkernel.Tracer {
+	if !sqlShow {
+		return o.trace
+	}
+	return func(ctx context.Context, u UnitTrace) {
+		if u.Err != nil {
+			log.Error(ctx, "sharding: %s | %s | %s | %v", u.DataSource, u.SQL, u.Elapsed, u.Err)
+		} else {
+			log.Info(ctx, "sharding: %s | %s | %s", u.DataSource, u.SQL, u.Elapsed)
+		}
+		if o.trace != nil {
+			o.trace(ctx, u)
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package algorithm
+
+// Algorithm is a configured sharding algorithm of one column, before it knows
+// the targets it chooses among. One instance may serve several tables. It must
+// be safe for concurrent use.
+type Algorithm interface {
+	// Bind fixes the algorithm to the targets of one strategy: the data source
+	// names, or the actual table names, in configured order and without
+	// repetition. It reports targets that the algorithm can never address, or
+	// addresses it has no target for, as far as it can know.
+	Bind(targets []string) (Sharder, error)
+}
+
+// Sharder finds the target of one value. It must be safe for concurrent use and
+// give the same answer for the same value for as long as rows exist.
+type Sharder interface {
+	// Shard returns the index of the target that holds rows with the value v,
+	// which is never NULL. An error means that the value has no target; it says
+	// why, without quoting the value.
+	Shard(v Value) (int, error)
+}
+
+// Ranger is implemented by a Sharder that can narrow a range. A Sharder without
+// it sends a range to every target.
+type Ranger interface {
+	// Range returns the indexes of all targets that may hold a value in r, in
+	// any order. ok false means every target. An error refuses the statement.
+	Range(r Range) (targets []int, ok bool, err error)
+}
+
+// Range is an interval of sharding values. An absent bound has HasLower or
+// HasUpper false. The order is the column's: callers give only integers and
+// times.
+type Range struct {
+	Lower, Upper         Value
+	HasLower, HasUpper   bool
+	LowerOpen, UpperOpen bool // the bound itself is excluded
+}
+
+// Props are the properties of an algorithm or a key generator as configured:
+// numbers, booleans, strings and lists.
+type Props map[string]any
+
+// Factory makes an algorithm from its properties. Its error names the property
+// that is missing, unknown or wrong.
+type Factory func(props Props) (Algorithm, error)

@@ -1,0 +1,192 @@
+package algorithm
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/internal/inline"
+)
+
+// ColumnChecker is implemented by an algorithm that names its sharding column.
+type ColumnChecker interface {
+	// CheckColumn reports an error unless column is the algorithm's.
+	CheckColumn(column string) error
+}
+
+// inlineAlgorithm is the algorithm INLINE: an expression over the sharding
+// column gives the target's name, as ShardingSphere's algorithm of that name
+// does (user manual, "Sharding Algorithm", standard sharding).
+//
+// Properties:
+//
+//	expression       required, such as t_order_${order_id % 8}
+//	allowRangeQuery  true by default: a closed range of at most 1,000 integers
+//	                 asks the targets of those, any other range asks all
+//	                 targets; false refuses ranges, which is ShardingSphere's
+//	                 default
+//
+// The expression may use one column. Integers and texts have their own type in
+// it, and a text that spells an integer can be computed with. Dates and times
+// have no target.
+type inlineAlgorithm struct {
+	expression string
+	template   *inline.Template
+	ranges     bool
+}
+
+func newInline(props Props) (Algorithm, error) {
+	r := ReadProps(props)
+	a := &inlineAlgorithm{expression: r.String("expression"), ranges: r.BoolOr("allowRangeQuery", true)}
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	template, err := inline.Compile(a.expression, nil)
+	if err != nil {
+		return nil, fmt.Errorf("property %q: %w", "expression", err)
+	}
+	if columns := template.Columns(); len(columns) > 1 {
+		return nil, fmt.Errorf("property %q uses the columns %s; INLINE knows only one", "expression", strings.Join(columns, ", "))
+	}
+	a.template = template
+	return a, nil
+}
+
+// CheckColumn reports an expression that uses another column.
+func (a *inlineAlgorithm) CheckColumn(column string) error {
+	if used := a.template.Columns(); len(used) > 0 && used[0] != strings.ToLower(column) {
+		return fmt.Errorf("the expression %q uses %q, but the sharding column is %q", a.expression, used[0], column)
+	}
+	return nil
+}
+
+// Bind checks the whole range of an expression that uses its column only
+// modulo constants; of other expressions the literal text around the
+// placeholders.
+func (a *inlineAlgorithm) Bind(targets []string) (Sharder, error) {
+	s := &inlineSharder{inlineAlgorithm: a, index: make(map[string]int, len(targets))}
+	for i, name := range targets {
+		if !a.template.Fits(name) {
+			return nil, fmt.Errorf("the expression %q never gives the target %q", a.expression, name)
+		}
+		s.index[name] = i
+	}
+	if n, ok := a.template.Period(); ok {
+		if err := s.tabulate(n, targets); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+type inlineSharder struct {
+	*inlineAlgorithm
+	index map[string]int
+	// table holds, where the expression has a period, the target of the
+	// remainder r at r+period-1, or noTarget.
+	table  []int
+	period int64
+}
+
+const noTarget = -1
+
+// tabulate evaluates the expression once for every remainder.
+func (s *inlineSharder) tabulate(period int64, targets []string) error {
+	table := make([]int, 2*period-1)
+	used := make([]bool, len(targets))
+	for r := 1 - period; r < period; r++ {
+		at := r + period - 1
+		name, err := s.eval(r)
+		i, found := s.index[name]
+		switch {
+		case err == nil && found:
+			table[at] = i
+			used[i] = true
+		case r < 0: // % of a negative value is negative: Shard reports it
+			table[at] = noTarget
+		case err != nil:
+			return err
+		default:
+			return fmt.Errorf("the expression %q gives %q for some values, and there is no such target; the targets are %s",
+				s.expression, name, abbreviated(targets))
+		}
+	}
+	for i, name := range targets {
+		if !used[i] {
+			return fmt.Errorf("the expression %q never gives the target %q", s.expression, name)
+		}
+	}
+	s.table, s.period = table, period
+	return nil
+}
+
+func abbreviated(names []string) string {
+	const most = 8
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:most-1], ", ") + " … " + names[len(names)-1]
+}
+
+// eval gives the expression the value of its column, if it has one.
+func (s *inlineSharder) eval(value any) (string, error) {
+	if len(s.template.Columns()) == 0 {
+		return s.template.Eval()
+	}
+	return s.template.Eval(value)
+}
+
+func (s *inlineSharder) Shard(v Value) (int, error) {
+	if s.table != nil {
+		if i := s.tabled(v); i != noTarget {
+			return i, nil
+		}
+	}
+	var value any
+	switch v.Kind() {
+	case KindInt:
+		value = int64(v.num)
+	case KindUint:
+		value = v.num
+	case KindText:
+		value = v.text
+	case KindTime:
+		return 0, errors.New("INLINE cannot compute with a date or time")
+	default:
+		return 0, errNull
+	}
+	name, err := s.eval(value)
+	if err != nil {
+		return 0, err
+	}
+	i, ok := s.index[name]
+	if ok {
+		return i, nil
+	}
+	if n, integer := v.Int64(); integer && n < 0 {
+		return 0, fmt.Errorf("the expression %q gives no target for a negative value, whose remainder by %% is negative; use floorMod(a, b)", s.expression)
+	}
+	return 0, fmt.Errorf("the expression %q gives no target", s.expression)
+}
+
+// tabled returns the target of an integer by the table, or noTarget.
+func (s *inlineSharder) tabled(v Value) int {
+	switch v.Kind() {
+	case KindInt:
+		return s.table[int64(v.num)%s.period+s.period-1]
+	case KindUint:
+		return s.table[int64(v.num%uint64(s.period))+s.period-1]
+	}
+	return noTarget
+}
+
+func (s *inlineSharder) Range(r Range) ([]int, bool, error) {
+	if !s.ranges {
+		return nil, false, fault.Unsupported("a range of the sharding column",
+			fmt.Sprintf("its algorithm INLINE %q has allowRangeQuery: false", s.expression),
+			"set allowRangeQuery: true, or use = or IN")
+	}
+	targets, ok := enumerate(s, r, maxRangeValues, len(s.index))
+	return targets, ok, nil
+}

@@ -1,0 +1,136 @@
+package algorithm
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// maxShardingCount bounds shardingCount.
+const maxShardingCount = 1 << 20
+
+// mod is the algorithm MOD: the value modulo shardingCount, as ShardingSphere's
+// algorithm of that name (user manual, "Sharding Algorithm", auto sharding),
+// but rounding down, so that negative values have a target too.
+//
+// The target of the remainder i is the one whose name ends in the number i.
+type mod struct{ count int64 }
+
+func newMod(props Props) (Algorithm, error) {
+	r := ReadProps(props)
+	m := &mod{count: r.Int("shardingCount", 1, maxShardingCount)}
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *mod) Bind(targets []string) (Sharder, error) {
+	byRemainder, err := numbered(targets, m.count)
+	if err != nil {
+		return nil, err
+	}
+	return &modSharder{byRemainder: byRemainder}, nil
+}
+
+type modSharder struct{ byRemainder []int }
+
+// Shard takes integers, and texts that spell one.
+func (s *modSharder) Shard(v Value) (int, error) {
+	count := int64(len(s.byRemainder))
+	switch v.Kind() {
+	case KindInt:
+		r := int64(v.num) % count
+		if r < 0 {
+			r += count
+		}
+		return s.byRemainder[r], nil
+	case KindUint:
+		return s.byRemainder[v.num%uint64(count)], nil
+	case KindText:
+		r, ok := textModulo(v.text, count)
+		if !ok {
+			return 0, errors.New("MOD needs an integer, and the text is none")
+		}
+		return s.byRemainder[r], nil
+	case KindTime:
+		return 0, errors.New("MOD needs an integer, not a date or time")
+	}
+	return 0, errNull
+}
+
+// Range is exact for ranges of fewer values than there are targets.
+func (s *modSharder) Range(r Range) ([]int, bool, error) {
+	targets, ok := enumerate(s, r, uint64(len(s.byRemainder)), len(s.byRemainder))
+	return targets, ok, nil
+}
+
+// errNull is returned for a NULL, which callers handle themselves.
+var errNull = errors.New("NULL has no target")
+
+// textModulo returns the integer that s spells modulo count, rounding down. ok
+// is false when s spells none.
+func textModulo(s string, count int64) (r int64, ok bool) {
+	digits := strings.TrimPrefix(s, "-")
+	negative := len(digits) < len(s)
+	if !negative {
+		digits = strings.TrimPrefix(s, "+")
+	}
+	if digits == "" {
+		return 0, false
+	}
+	for i := range len(digits) {
+		c := digits[i]
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		r = (r*10 + int64(c-'0')) % count
+	}
+	if negative && r != 0 {
+		r = count - r
+	}
+	return r, true
+}
+
+// numbered returns, for each number below count, the target whose name ends in
+// it: ds_3 and t_order_03 are number 3. Every number must have exactly one
+// target and every target such a number.
+func numbered(targets []string, count int64) ([]int, error) {
+	const none = -1
+	byNumber := make([]int, count)
+	for i := range byNumber {
+		byNumber[i] = none
+	}
+	for i, name := range targets {
+		prefix := strings.TrimRight(name, "0123456789")
+		digits := name[len(prefix):]
+		if digits == "" {
+			return nil, fmt.Errorf("target %q does not end in a number; shardingCount %d needs names that end in 0 to %d", name, count, count-1)
+		}
+		n, ok := smallNumber(digits, count)
+		if !ok {
+			return nil, fmt.Errorf("target %q is never used: shardingCount %d gives 0 to %d", name, count, count-1)
+		}
+		if other := byNumber[n]; other != none {
+			return nil, fmt.Errorf("targets %q and %q both end in the number %d", targets[other], name, n)
+		}
+		byNumber[n] = i
+	}
+	for n, i := range byNumber {
+		if i == none {
+			return nil, fmt.Errorf("no target ends in the number %d, which shardingCount %d needs", n, count)
+		}
+	}
+	return byNumber, nil
+}
+
+// smallNumber reads digits as a number below limit.
+func smallNumber(digits string, limit int64) (n int64, ok bool) {
+	for i := range len(digits) {
+		n = n*10 + int64(digits[i]-'0')
+		if n >= limit {
+			return 0, false
+		}
+	}
+	return n, true
+}

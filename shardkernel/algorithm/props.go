@@ -1,0 +1,185 @@
+package algorithm
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Reader reads the properties of an algorithm or a key generator with their
+// types. It collects every fault, so that a factory reads all it knows and then
+// returns Err:
+//
+//	r := algorithm.ReadProps(props)
+//	count := r.Int("shardingCount", 1, 1024)
+//	if err := r.Err(); err != nil {
+//		return nil, err
+//	}
+//
+// Property names match without regard to case. A number may be given as any Go
+// number without a fraction, or as text; a boolean also as text.
+type Reader struct {
+	props Props
+	known []string
+	errs  []error
+}
+
+// ReadProps returns a reader of props, which may be nil.
+func ReadProps(props Props) *Reader { return &Reader{props: props} }
+
+// Err returns what is wrong with the properties read so far, properties that
+// nobody asked for included, or nil.
+func (r *Reader) Err() error {
+	var unknown []string
+	for name := range r.props {
+		if !slices.ContainsFunc(r.known, func(k string) bool { return strings.EqualFold(k, name) }) {
+			unknown = append(unknown, name)
+		}
+	}
+	slices.Sort(unknown)
+	errs := r.errs
+	for _, name := range unknown {
+		errs = append(errs, fmt.Errorf("unknown property %q%s", name, suggest(name, r.known)))
+	}
+	return errors.Join(errs...)
+}
+
+// Int returns a required integer between low and high.
+func (r *Reader) Int(name string, low, high int64) int64 {
+	value, ok := r.required(name)
+	if !ok {
+		return low
+	}
+	return r.integer(name, value, low, high)
+}
+
+// IntOr is Int with a default.
+func (r *Reader) IntOr(name string, fallback, low, high int64) int64 {
+	value, ok := r.lookup(name)
+	if !ok {
+		return fallback
+	}
+	return r.integer(name, value, low, high)
+}
+
+// String returns a required text that is not empty.
+func (r *Reader) String(name string) string {
+	value, ok := r.required(name)
+	if !ok {
+		return ""
+	}
+	s, ok := value.(string)
+	if !ok || strings.TrimSpace(s) == "" {
+		r.fault(name, "must be a text that is not empty")
+	}
+	return s
+}
+
+// OneOf returns the property as spelled in choices, of which the first is the
+// default.
+func (r *Reader) OneOf(name string, choices ...string) string {
+	value, ok := r.lookup(name)
+	if !ok {
+		return choices[0]
+	}
+	if s, ok := value.(string); ok {
+		for _, c := range choices {
+			if strings.EqualFold(c, s) {
+				return c
+			}
+		}
+	}
+	r.fault(name, "must be one of "+strings.Join(choices, ", "))
+	return choices[0]
+}
+
+// BoolOr returns a boolean with a default.
+func (r *Reader) BoolOr(name string, fallback bool) bool {
+	value, ok := r.lookup(name)
+	if !ok {
+		return fallback
+	}
+	switch v := value.(type) {
+	case bool:
+		return v
+	case string:
+		switch strings.ToLower(v) {
+		case "true":
+			return true
+		case "false":
+			return false
+		}
+	}
+	r.fault(name, "must be true or false")
+	return fallback
+}
+
+// lookup finds a property and remembers its name as a known one. A property
+// without a value counts as absent.
+func (r *Reader) lookup(name string) (any, bool) {
+	r.known = append(r.known, name)
+	var found any
+	matches := 0
+	for key, value := range r.props {
+		if strings.EqualFold(key, name) {
+			found = value
+			matches++
+		}
+	}
+	if matches > 1 {
+		r.fault(name, "is given twice, in different case")
+	}
+	return found, found != nil
+}
+
+func (r *Reader) required(name string) (any, bool) {
+	value, ok := r.lookup(name)
+	if !ok {
+		r.fault(name, "is missing")
+	}
+	return value, ok
+}
+
+func (r *Reader) integer(name string, value any, low, high int64) int64 {
+	n, ok := toInt64(value)
+	switch {
+	case !ok:
+		r.fault(name, "must be an integer")
+	case n < low || n > high:
+		r.fault(name, fmt.Sprintf("is %d, outside %d to %d", n, low, high))
+	default:
+		return n
+	}
+	return low
+}
+
+func (r *Reader) fault(name, reason string) {
+	r.errs = append(r.errs, fmt.Errorf("property %q %s", name, reason))
+}
+
+func toInt64(value any) (int64, bool) {
+	switch v := value.(type) {
+	case int:
+		return int64(v), true
+	case int32:
+		return int64(v), true
+	case int64:
+		return v, true
+	case uint:
+		return int64(v), uint64(v) <= math.MaxInt64
+	case uint32:
+		return int64(v), true
+	case uint64:
+		return int64(v), v <= math.MaxInt64
+	case float64:
+		// Floats from 2^53 on do not tell which integer was written.
+		return int64(v), v == math.Trunc(v) && math.Abs(v) < 1<<53
+	case string:
+		n, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64)
+		return n, err == nil
+	}
+	return 0, false
+}

@@ -1,0 +1,43 @@
+package dialect
+
+import (
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+func TestErrorsThatEndATransactionAreKnownByNumber(t *testing.T) {
+	for number, want := range map[uint16]bool{
+		1020: true, 1206: true, 1213: true, // InnoDB rolls everything back
+		1205: false, 1062: false, 1146: false, 1317: false,
+	} {
+		err := error(&mysql.MySQLError{Number: number, Message: "x"})
+		if got := EndsTransaction(err); got != want {
+			t.Errorf("EndsTransaction(%v) = %v, want %v", err, got, want)
+		}
+		if got := EndsTransaction(fmt.Errorf("ds0: %w", err)); got != want {
+			t.Errorf("EndsTransaction(wrapped %v) = %v, want %v", err, got, want)
+		}
+	}
+	if EndsTransaction(nil) || EndsTransaction(errors.New("Error 1213")) {
+		t.Error("EndsTransaction must go by the driver's error type, not by text")
+	}
+}
+
+func TestLostConnectionsAreKnownByTheDriversValues(t *testing.T) {
+	for err, want := range map[error]bool{
+		driver.ErrBadConn:                         true,
+		fmt.Errorf("x: %w", driver.ErrBadConn):    true,
+		mysql.ErrInvalidConn:                      true,
+		fmt.Errorf("x: %w", mysql.ErrInvalidConn): true,
+		errors.New("driver: bad connection"):      false,
+		&mysql.MySQLError{Number: 1213}:           false,
+	} {
+		if got := ConnectionLost(err); got != want {
+			t.Errorf("ConnectionLost(%v) = %v, want %v", err, got, want)
+		}
+	}
+}

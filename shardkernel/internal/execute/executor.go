@@ -1,0 +1,236 @@
+package execute
+
+import (
+	"context"
+	"database/sql/driver"
+
+	"github.com/gormshard/sharding/shardkernel/internal/plan"
+)
+
+// Limits bounds what one statement, and all statements together, may take. A
+// field that is not positive takes its default.
+type Limits struct {
+	// MaxConnectionsPerQuery is the number of connections one statement may
+	// take in one data source outside a transaction. A pool that is smaller
+	// limits it further. Defaults to 1.
+	MaxConnectionsPerQuery int
+	// MaxParallelUnits is the number of units sent at the same time, over all
+	// statements. Defaults to 256.
+	MaxParallelUnits int
+	// MaxBufferedRows and MaxBufferedBytes limit what one statement holds in
+	// memory where its units cannot be streamed; beyond them it fails with
+	// ErrTooManyRows. Default to 300,000 rows and 64 MiB.
+	MaxBufferedRows  int
+	MaxBufferedBytes int
+}
+
+func (l Limits) withDefaults() Limits {
+	for _, f := range []struct {
+		field *int
+		value int
+	}{
+		{&l.MaxConnectionsPerQuery, 1},
+		{&l.MaxParallelUnits, 256},
+		{&l.MaxBufferedRows, 300_000},
+		{&l.MaxBufferedBytes, 64 << 20},
+	} {
+		if *f.field <= 0 {
+			*f.field = f.value
+		}
+	}
+	return l
+}
+
+// Branches is an open transaction over data sources.
+type Branches interface {
+	// Branch returns the transaction's connection of a data source and begins
+	// the transaction there first if need be.
+	Branch(ctx context.Context, source string) (*Conn, error)
+	// Atomic runs a write over several units of the data sources, whose
+	// branches are open. When run fails, what it wrote is undone.
+	Atomic(ctx context.Context, sources []string, run func() error) error
+	// Failed tells of an error that a branch's connection returned.
+	Failed(source string, err error)
+}
+
+// Executor sends plans to the data sources. It is safe for concurrent use.
+type Executor struct {
+	lookup func(name string) (*Source, error)
+	limits Limits
+	slots  chan struct{} // one for each unit being sent
+}
+
+// New returns an executor over the data sources that lookup knows.
+func New(lookup func(name string) (*Source, error), limits Limits) *Executor {
+	limits = limits.withDefaults()
+	return &Executor{lookup: lookup, limits: limits, slots: make(chan struct{}, limits.MaxParallelUnits)}
+}
+
+// Query sends the plan's units and returns their rows as the plan's merge wants
+// them: for MergeOrdered and MergeRows one cursor for each unit, in their order;
+// else one for each connection, whose units follow one another in it. The
+// caller closes every cursor, and ctx has to live until then. br is the
+// transaction to run in, and a nil interface outside one.
+//
+// A plan of one unit streams always, in a transaction from the branch's
+// connection. The rows of a write over several units are complete in memory
+// when Query returns.
+//
+// Errors: the driver's own value for one unit, *fault.NodesError for several;
+// none matches driver.ErrBadConn. A connection that cannot be had is a
+// *fault.NodeError, and nothing was sent.
+func (e *Executor) Query(ctx context.Context, ex *plan.Execution, br Branches) ([]driver.Rows, error) {
+	switch len(ex.Units) {
+	case 0:
+		return nil, nil
+	case 1:
+		c, err := e.queryOne(ctx, &ex.Units[0], br)
+		if err != nil {
+			return nil, err
+		}
+		return []driver.Rows{c}, nil
+	}
+	// single: a cursor of its own for each unit.
+	single := ex.Write || ex.Merge != nil && (ex.Merge.Kind == plan.MergeOrdered || ex.Merge.Kind == plan.MergeRows)
+	perSource := e.limits.MaxConnectionsPerQuery
+	if br != nil || ex.Write {
+		perSource = 1
+	}
+	lanes, err := e.lanes(ex, perSource)
+	if err != nil {
+		return nil, err
+	}
+	var out []driver.Rows
+	err = e.send(ctx, ex, br, lanes, func(r *run) error {
+		out = make([]driver.Rows, len(lanes))
+		if single {
+			out = make([]driver.Rows, len(ex.Units))
+		}
+		err := r.each(e.slots, lanes, func(i int, l *lane) {
+			switch {
+			case !single:
+				out[i] = r.stream(l)
+			case len(l.units) == 1 && !ex.Write:
+				out[l.index[0]] = r.stream(l)
+			default:
+				r.buffer(l, out)
+			}
+		})
+		if err != nil {
+			discard(out)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Exec sends the plan's units and returns their results in the order of the
+// units. Data sources work at the same time, the units of one in turn over one
+// connection. br and errors are as for Query.
+//
+// Outside a transaction nothing is undone when a unit fails: a write over
+// several units belongs in transaction.Implicit.
+func (e *Executor) Exec(ctx context.Context, ex *plan.Execution, br Branches) ([]Result, error) {
+	switch len(ex.Units) {
+	case 0:
+		return nil, nil
+	case 1:
+		r, err := e.execOne(ctx, &ex.Units[0], br)
+		if err != nil {
+			return nil, err
+		}
+		return []Result{r}, nil
+	}
+	lanes, err := e.lanes(ex, 1)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Result, len(ex.Units))
+	err = e.send(ctx, ex, br, lanes, func(r *run) error {
+		return r.each(e.slots, lanes, func(_ int, l *lane) { r.exec(l, out) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// send takes the connections of the lanes and gives them to work, in a
+// transaction with the promise that a failed write leaves nothing.
+func (e *Executor) send(ctx context.Context, ex *plan.Execution, br Branches, lanes []*lane, work func(*run) error) error {
+	if err := acquire(ctx, lanes, br); err != nil {
+		return err
+	}
+	r := newRun(ctx, br, len(lanes), e.limits)
+	if br == nil || !ex.Write {
+		return work(r)
+	}
+	sources := make([]string, len(lanes))
+	for i, l := range lanes {
+		sources[i] = l.source.Name
+	}
+	return br.Atomic(ctx, sources, func() error { return work(r) })
+}
+
+func (e *Executor) queryOne(ctx context.Context, u *plan.Unit, br Branches) (*cursor, error) {
+	c := &cursor{branches: br, owned: br == nil}
+	err := e.one(ctx, u, br, func(conn *Conn) (err error) {
+		c.conn = conn
+		c.rows, c.stmt, err = conn.queryUnit(ctx, u)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (e *Executor) execOne(ctx context.Context, u *plan.Unit, br Branches) (Result, error) {
+	var result Result
+	err := e.one(ctx, u, br, func(conn *Conn) (err error) {
+		result, err = conn.execUnit(ctx, u)
+		if err == nil && br == nil {
+			conn.Release(false)
+		}
+		return err
+	})
+	return result, err
+}
+
+// one sends a single unit. Outside a transaction a connection on which nothing
+// could be sent is replaced: the statement holds no other connection, so that
+// waiting for a new one cannot block anybody. On success the connection is
+// work's.
+func (e *Executor) one(ctx context.Context, u *plan.Unit, br Branches, work func(*Conn) error) error {
+	if br != nil {
+		conn, err := br.Branch(ctx, u.DataSource)
+		if err != nil {
+			return err
+		}
+		if err = work(conn); err != nil {
+			br.Failed(u.DataSource, err)
+		}
+		return conn.source.safe(err)
+	}
+	source, err := e.lookup(u.DataSource)
+	if err != nil {
+		return err
+	}
+	for try := 0; ; try++ {
+		conn, err := source.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		err = work(conn)
+		if err == nil {
+			return nil
+		}
+		conn.Release(conn.Lost())
+		if !unsent(err) || try == badConnRetries {
+			return source.safe(err)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package merge
+
+import (
+	"database/sql/driver"
+	"io"
+	"slices"
+
+	"github.com/gormshard/sharding/shardkernel/internal/plan"
+)
+
+const clauseGroupBy = "GROUP BY"
+
+// grouping collects the groups of all cursors in memory, combines their
+// aggregates and gives one row for each. Cursors are read in unit order, so that
+// sums of floats come out the same every time (semantics row 15).
+type grouping struct {
+	header     *header
+	inputs     *inputs
+	memory     *account
+	keys       []*operand
+	aggregates []newFold
+	order      sortKeys
+
+	byKey  map[string]*group
+	groups []*group // in the order in which they were first seen
+	given  int
+	read   bool
+}
+
+// group is one group: its first row, into which the folds write their results.
+type group struct {
+	row   []driver.Value
+	folds []fold
+}
+
+func newGrouping(recipe *plan.Merge, head *header, in *inputs, memory *account) (*grouping, error) {
+	g := &grouping{header: head, inputs: in, memory: memory, byKey: map[string]*group{}}
+	for _, item := range recipe.GroupBy {
+		o, err := newOperand(head, item.Column, item.Text, clauseGroupBy)
+		if err != nil {
+			return nil, err
+		}
+		g.keys = append(g.keys, o)
+	}
+	for _, item := range recipe.Aggregates {
+		f, err := resolveAggregate(head, item)
+		if err != nil {
+			return nil, err
+		}
+		g.aggregates = append(g.aggregates, f)
+	}
+	var err error
+	g.order, err = newSortKeys(head, recipe.OrderBy)
+	return g, err
+}
+
+func (g *grouping) next(dest []driver.Value) error {
+	if !g.read {
+		if err := g.collect(); err != nil {
+			return err
+		}
+		g.read = true
+	}
+	if g.given == len(g.groups) {
+		return io.EOF
+	}
+	copy(dest, g.groups[g.given].row)
+	g.groups[g.given] = nil
+	g.given++
+	return nil
+}
+
+// collect reads all cursors and finishes the groups.
+func (g *grouping) collect() error {
+	row := make([]driver.Value, len(g.header.columns))
+	cells := make([]cell, len(g.keys))
+	var key []byte
+	for unit := range g.inputs.cursors {
+		for {
+			err := g.inputs.next(unit, row)
+			if err == io.EOF { //nolint:errorlint // a wrapped io.EOF is no end
+				break
+			}
+			if err != nil {
+				return err
+			}
+			key = key[:0]
+			for i, o := range g.keys {
+				if err := o.load(&cells[i], row); err != nil {
+					return err
+				}
+				key = o.appendKey(key, &cells[i])
+			}
+			if err := g.add(key, row); err != nil {
+				return err
+			}
+		}
+	}
+	// Aggregates without GROUP BY are one row, even over nothing (semantics row
+	// 13).
+	if len(g.keys) == 0 && len(g.groups) == 0 {
+		clear(row)
+		if err := g.add(nil, row); err != nil {
+			return err
+		}
+	}
+	g.byKey = nil
+	for _, group := range g.groups {
+		for _, f := range group.folds {
+			if err := f.finish(group.row); err != nil {
+				return err
+			}
+		}
+	}
+	return g.sort()
+}
+
+func (g *grouping) add(key []byte, row []driver.Value) error {
+	found, ok := g.byKey[string(key)]
+	if !ok {
+		size := sizeOfRow(row) + int64(len(key)) + int64(len(g.aggregates))*foldOverhead
+		if err := g.memory.hold(1, size); err != nil {
+			return err
+		}
+		found = &group{row: keepRow(row), folds: make([]fold, len(g.aggregates))}
+		for i, newFold := range g.aggregates {
+			found.folds[i] = newFold()
+		}
+		g.byKey[string(key)] = found
+		g.groups = append(g.groups, found)
+	}
+	for _, f := range found.folds {
+		if err := f.add(found.row, row, g.memory); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sort puts the groups in the order of ORDER BY, equal ones as they were seen.
+func (g *grouping) sort() error {
+	if len(g.order) == 0 {
+		return nil
+	}
+	type sortable struct {
+		group *group
+		cells []cell
+	}
+	all := make([]sortable, len(g.groups))
+	cells := make([]cell, len(g.groups)*len(g.order))
+	for i, group := range g.groups {
+		all[i].group = group
+		all[i].cells, cells = cut(cells, len(g.order))
+		if err := g.order.load(all[i].cells, group.row); err != nil {
+			return err
+		}
+	}
+	slices.SortStableFunc(all, func(a, b sortable) int { return g.order.compare(a.cells, b.cells) })
+	for i := range all {
+		g.groups[i] = all[i].group
+	}
+	return nil
+}

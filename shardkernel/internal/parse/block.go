@@ -1,0 +1,258 @@
+package parse
+
+import (
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+)
+
+// builder makes a Statement of a tree in two walks: the first collects query
+// blocks and table sources in text order, the second resolves names in them.
+type builder struct {
+	*source
+	stmt   *Statement
+	byNode map[*ast.SelectStmt]*block
+	top    *block // the block of a statement that is a single one, for Cond.Top
+	err    error  // the first one
+}
+
+// block is a query block with the names that can be seen in it.
+type block struct {
+	scope   int    // index into Statement.Scopes
+	outer   *block // whose names can be seen too, nil for none
+	sources []tableSource
+	// unruly is true when no table's rows are certain to be in the block's:
+	// SQLite binds a comma as tightly as a right join.
+	unruly bool
+}
+
+// tableSource is one item of FROM.
+type tableSource struct {
+	name   string // the alias, or the table's name
+	alias  bool   // name is no name of a base table
+	schema string
+	table  int // index into Statement.Tables, or NoTable
+	// nullable is true when an outer join may put NULLs in place of a row.
+	nullable bool
+}
+
+func newBuilder(s *source) *builder {
+	return &builder{
+		source: s,
+		stmt:   &Statement{Text: s.text, Markers: s.markers},
+		byNode: make(map[*ast.SelectStmt]*block),
+	}
+}
+
+// fail keeps the first error.
+func (b *builder) fail(err error) {
+	if b.err == nil {
+		b.err = err
+	}
+}
+
+// newBlock adds a query block below parent, which may be nil.
+func (b *builder) newBlock(parent, outer *block) *block {
+	scope := Scope{Parent: -1}
+	if parent != nil {
+		scope.Parent = parent.scope
+	}
+	b.stmt.Scopes = append(b.stmt.Scopes, scope)
+	return &block{scope: len(b.stmt.Scopes) - 1, outer: outer}
+}
+
+// scopeOf returns the block's entry of the statement.
+func (b *builder) scopeOf(blk *block) *Scope { return &b.stmt.Scopes[blk.scope] }
+
+// addTable adds a base table to a block and returns its index.
+func (b *builder) addTable(blk *block, tn *ast.TableName, alias string) int {
+	name, k := b.nameOf(tn.Name)
+	schema, _ := b.nameOf(tn.Schema)
+	b.see(tn.Schema)
+	index := len(b.stmt.Tables)
+	b.stmt.Tables = append(b.stmt.Tables, TableRef{Name: name, Schema: schema, Alias: alias, Scope: blk.scope})
+	if k >= 0 {
+		b.addRename(k, schema != "", index)
+	} else if b.names.IsTable(name) {
+		b.failUnplanted(name)
+	}
+	if len(tn.PartitionNames) > 0 {
+		b.stmt.Features |= FeaturePartition
+	}
+	b.see(tn.PartitionNames...)
+	for _, h := range tn.IndexHints {
+		b.see(h.IndexNames...)
+	}
+	return index
+}
+
+// addRename notes that sentinel k stands for the table.
+func (b *builder) addRename(k int, qualified bool, table int) {
+	b.sentinels[k].seen = true
+	i := b.sentinels[k].token
+	r := Rename{Span: b.span(i, i+1), Table: table}
+	if b.tokens[i].kind == tokenQuoted {
+		r.Quote = b.text[r.Start]
+	}
+	if qualified {
+		if !b.is(i-1, ".") || !b.isName(i-2) {
+			b.fail(b.refuse(i, "the schema before this name is not understood", "leave it out"))
+			return
+		}
+		r.Schema = b.span(i-2, i)
+	}
+	b.stmt.Renames = append(b.stmt.Renames, r)
+}
+
+// failUnplanted refuses a table whose name was not replaced because it may be a
+// keyword or a function.
+func (b *builder) failUnplanted(name string) {
+	for i := range b.tokens {
+		if b.isName(i) && !b.tokens[i].erased && unquote(b.raw(i)) == name {
+			b.fail(b.refuse(i, "the name of the table is also a keyword or a function", "quote it with backticks"))
+			return
+		}
+	}
+	b.fail(b.refuse(b.tails.verb, "the place of the table's name is not understood", "quote it with backticks"))
+}
+
+// lookup finds the source that a qualifier names, in the block or outside of it.
+// A name written as the source's is preferred to one that differs in case.
+func (b *builder) lookup(blk *block, schema, name string) *tableSource {
+	for ; blk != nil; blk = blk.outer {
+		if src := blk.find(schema, name); src != nil {
+			return src
+		}
+	}
+	return nil
+}
+
+// find finds the block's own source that a qualifier names.
+func (blk *block) find(schema, name string) *tableSource {
+	var folded *tableSource
+	for i := range blk.sources {
+		src := &blk.sources[i]
+		if schema != "" && (src.alias || src.schema != "" && !strings.EqualFold(src.schema, schema)) {
+			continue
+		}
+		if src.name == name {
+			return src
+		}
+		if folded == nil && strings.EqualFold(src.name, name) {
+			folded = src
+		}
+	}
+	return folded
+}
+
+// column resolves a column as far as the block itself allows.
+func (b *builder) column(blk *block, cn *ast.ColumnName) Column {
+	name, _ := b.nameOf(cn.Name)
+	col := Column{Table: NoTable, Name: strings.ToLower(name)}
+	if blk == nil {
+		return col
+	}
+	if cn.Table.O != "" {
+		schema, _ := b.nameOf(cn.Schema)
+		table, _ := b.nameOf(cn.Table)
+		if src := blk.find(schema, table); src != nil {
+			col.Table = src.table
+		}
+		return col
+	}
+	if len(blk.sources) == 1 {
+		col.Table = blk.sources[0].table
+		return col
+	}
+	for i := range blk.sources {
+		if blk.sources[i].table >= 0 {
+			col.Table = AnyTable
+		}
+	}
+	return col
+}
+
+// nullable reports whether the column may be NULL because an outer join found no
+// row.
+func (blk *block) nullable(c Column) bool {
+	if blk.unruly {
+		return true
+	}
+	for i := range blk.sources {
+		if blk.sources[i].nullable && (c.Table == AnyTable || c.Table == blk.sources[i].table) {
+			return true
+		}
+	}
+	return false
+}
+
+// resolveQualifier finds out what the qualifier of a column, or of a star,
+// stands for, and notes a table's name.
+func (b *builder) resolveQualifier(blk *block, schema, table ast.CIStr) {
+	b.see(schema)
+	if table.O == "" {
+		return
+	}
+	schemaName, _ := b.nameOf(schema)
+	name, k := b.nameOf(table)
+	src := b.lookup(blk, schemaName, name)
+	switch {
+	case k < 0 && src != nil && !src.alias && b.names.IsTable(name):
+		b.failUnplanted(name)
+	case k < 0:
+	case src == nil:
+		b.fail(b.refuse(b.sentinels[k].token, "the name belongs to no table that can be seen there", "name a table of the FROM clause"))
+	case src.alias:
+		b.sentinels[k].seen = true
+	default:
+		b.addRename(k, schemaName != "", src.table)
+	}
+}
+
+// resolveTarget resolves a name in the list of a multi-table DELETE or of FOR
+// UPDATE OF, and returns the index of its table or NoTable.
+func (b *builder) resolveTarget(blk *block, tn *ast.TableName) int {
+	b.resolveQualifier(blk, tn.Schema, tn.Name)
+	schema, _ := b.nameOf(tn.Schema)
+	name, _ := b.nameOf(tn.Name)
+	if src := blk.find(schema, name); src != nil {
+		return src.table
+	}
+	return NoTable
+}
+
+// cteFrame holds the names that one WITH clause has defined so far.
+type cteFrame struct {
+	outer *cteFrame
+	names []string
+	// later holds the names a recursive WITH defines further on, which MariaDB
+	// sees already and MySQL does not.
+	later []string
+}
+
+// isCTE reports whether a table name refers to a common table expression. It
+// fails on a configured name of which servers differ.
+func (b *builder) isCTE(frame *cteFrame, name string, k int) bool {
+	for f := frame; f != nil; f = f.outer {
+		folded := false
+		for _, n := range f.names {
+			if n == name {
+				return true
+			}
+			folded = folded || strings.EqualFold(n, name)
+		}
+		if folded && b.dialect.FoldTables {
+			return true
+		}
+		for _, n := range f.later {
+			folded = folded || strings.EqualFold(n, name)
+		}
+		if folded && k >= 0 {
+			b.fail(b.refuse(b.sentinels[k].token, "the name may be the table or a common table expression", "rename the common table expression"))
+		}
+		if folded {
+			return true
+		}
+	}
+	return false
+}

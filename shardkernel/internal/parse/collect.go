@@ -1,0 +1,213 @@
+package parse
+
+import (
+	"github.com/pingcap/tidb/pkg/parser/ast"
+)
+
+// collector walks expressions and other statements for the query blocks and
+// tables in them. It implements ast.Visitor.
+type collector struct {
+	b     *builder
+	block *block // the block the walked nodes belong to
+	ctes  *cteFrame
+}
+
+// Enter implements ast.Visitor.
+func (c *collector) Enter(n ast.Node) (ast.Node, bool) {
+	switch n := n.(type) {
+	case *ast.SelectStmt, *ast.SetOprStmt:
+		c.b.collectQuery(n, c.block, c.block, c.ctes)
+		return n, true
+	case *ast.TableName:
+		c.b.addTable(c.block, n, "")
+		return n, true
+	}
+	return n, false
+}
+
+// Leave implements ast.Visitor.
+func (c *collector) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+// walk visits the nodes that are not nil.
+func walk(v ast.Visitor, nodes ...ast.Node) {
+	for _, n := range nodes {
+		n.Accept(v)
+	}
+}
+
+// collectQuery collects a SELECT or a set operation below the block parent; the
+// names of outer can be seen in it.
+func (b *builder) collectQuery(n ast.Node, parent, outer *block, ctes *cteFrame) {
+	switch n := n.(type) {
+	case *ast.SelectStmt:
+		b.collectSelect(n, parent, outer, ctes)
+	case *ast.SetOprStmt:
+		b.stmt.Features |= FeatureUnion
+		b.addBlocks(n.SelectList, parent, outer)
+		ctes = b.collectWith(n.With, parent, outer, ctes)
+		b.collectQuery(n.SelectList, parent, outer, ctes)
+		if n.OrderBy != nil {
+			c := &collector{b: b, block: b.firstBlock(n.SelectList), ctes: ctes}
+			walk(c, n.OrderBy)
+		}
+	case *ast.SetOprSelectList:
+		ctes = b.collectWith(n.With, parent, outer, ctes)
+		for _, s := range n.Selects {
+			b.collectQuery(s, parent, outer, ctes)
+		}
+	}
+}
+
+// addBlocks adds the blocks of the branches of a set operation, so that they
+// come before those in its WITH.
+func (b *builder) addBlocks(list *ast.SetOprSelectList, parent, outer *block) {
+	for _, n := range list.Selects {
+		switch n := n.(type) {
+		case *ast.SelectStmt:
+			b.byNode[n] = b.newBlock(parent, outer)
+		case *ast.SetOprSelectList:
+			b.addBlocks(n, parent, outer)
+		}
+	}
+}
+
+// firstBlock returns the block of the first branch of a set operation.
+func (b *builder) firstBlock(list *ast.SetOprSelectList) *block {
+	for _, n := range list.Selects {
+		switch n := n.(type) {
+		case *ast.SelectStmt:
+			return b.byNode[n]
+		case *ast.SetOprSelectList:
+			return b.firstBlock(n)
+		}
+	}
+	return nil
+}
+
+// collectWith collects the common table expressions of a WITH clause, which may
+// be nil, and returns the frame in which they can be seen.
+func (b *builder) collectWith(w *ast.WithClause, parent, outer *block, ctes *cteFrame) *cteFrame {
+	if w == nil {
+		return ctes
+	}
+	b.stmt.Features |= FeatureCTE
+	frame := &cteFrame{outer: ctes}
+	for i, cte := range w.CTEs {
+		name, _ := b.nameOf(cte.Name)
+		b.see(cte.Name)
+		b.see(cte.ColNameList...)
+		frame.later = nil
+		if w.IsRecursive {
+			frame.names = append(frame.names, name)
+			for _, l := range w.CTEs[i+1:] {
+				later, _ := b.nameOf(l.Name)
+				frame.later = append(frame.later, later)
+			}
+		}
+		b.collectQuery(cte.Query.Query, parent, outer, frame)
+		if !w.IsRecursive {
+			frame.names = append(frame.names, name)
+		}
+	}
+	frame.later = nil
+	return frame
+}
+
+func (b *builder) collectSelect(n *ast.SelectStmt, parent, outer *block, ctes *cteFrame) {
+	blk := b.byNode[n]
+	if blk == nil {
+		blk = b.newBlock(parent, outer)
+		b.byNode[n] = blk
+	}
+	ctes = b.collectWith(n.With, blk, outer, ctes)
+	c := &collector{b: b, block: blk, ctes: ctes}
+	if n.Fields != nil {
+		walk(c, n.Fields)
+	}
+	if n.From != nil {
+		b.collectFrom(n.From.TableRefs, blk, ctes)
+	}
+	if n.Where != nil {
+		walk(c, n.Where)
+	}
+	if n.GroupBy != nil {
+		walk(c, n.GroupBy)
+	}
+	if n.Having != nil {
+		walk(c, n.Having)
+	}
+	for _, row := range n.Lists {
+		walk(c, row)
+	}
+	for i := range n.WindowSpecs {
+		walk(c, &n.WindowSpecs[i])
+	}
+	if n.OrderBy != nil {
+		walk(c, n.OrderBy)
+	}
+}
+
+// collectFrom collects the table sources of a FROM clause.
+func (b *builder) collectFrom(refs *ast.Join, blk *block, ctes *cteFrame) {
+	blk.unruly = b.dialect.DoubleQuoteNames && hasRightJoin(refs)
+	b.collectRefs(refs, blk, ctes, false)
+}
+
+func hasRightJoin(n ast.ResultSetNode) bool {
+	j, ok := n.(*ast.Join)
+	return ok && (j.Tp == ast.RightJoin || hasRightJoin(j.Left) || hasRightJoin(j.Right))
+}
+
+func (b *builder) collectRefs(n ast.ResultSetNode, blk *block, ctes *cteFrame, nullable bool) {
+	switch n := n.(type) {
+	case *ast.Join:
+		b.collectRefs(n.Left, blk, ctes, nullable || n.Tp == ast.RightJoin)
+		if n.Right != nil {
+			b.collectRefs(n.Right, blk, ctes, nullable || n.Tp == ast.LeftJoin)
+		}
+		if n.On != nil {
+			walk(&collector{b: b, block: blk, ctes: ctes}, n.On.Expr)
+		}
+	case *ast.TableSource:
+		b.collectSource(n, blk, ctes, nullable)
+	default:
+		b.fail(b.refuse(b.tails.verb, "a table source that is not understood", "simplify the FROM clause"))
+	}
+}
+
+func (b *builder) collectSource(n *ast.TableSource, blk *block, ctes *cteFrame, nullable bool) {
+	b.see(n.AsName)
+	b.see(n.ColumnNames...)
+	alias, _ := b.nameOf(n.AsName)
+	src := tableSource{name: alias, alias: alias != "", table: NoTable, nullable: nullable}
+	scope := b.scopeOf(blk)
+	scope.Sources++
+	switch t := n.Source.(type) {
+	case *ast.TableName:
+		name, k := b.nameOf(t.Name)
+		if src.name == "" {
+			src.name = name
+		}
+		src.schema, _ = b.nameOf(t.Schema)
+		if t.TableSample != nil || t.AsOf != nil {
+			b.fail(b.refuse(b.tails.verb, "TABLESAMPLE and AS OF are not supported", "leave them out"))
+		}
+		if src.schema == "" && b.isCTE(ctes, name, k) {
+			b.see(t.Name)
+			src.alias, scope.Derived = true, true
+			break
+		}
+		src.table = b.addTable(blk, t, alias)
+	case *ast.SelectStmt, *ast.SetOprStmt:
+		b.stmt.Features |= FeatureDerived
+		scope.Derived, src.alias = true, true
+		outer := blk.outer
+		if n.Lateral {
+			outer = blk
+		}
+		b.collectQuery(t, blk, outer, ctes)
+	default:
+		b.fail(b.refuse(b.tails.verb, "a table source that is not understood", "simplify the FROM clause"))
+	}
+	blk.sources = append(blk.sources, src)
+}

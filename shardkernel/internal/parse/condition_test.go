@@ -1,0 +1,262 @@
+package parse
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gormshard/sharding/shardkernel/internal/dialect"
+)
+
+func TestConditionsOfOneTable(t *testing.T) {
+	cases := []struct{ where, want string }{
+		{"id = 1", "0.id = 1"},
+		{"1 = id", "0.id = 1"},
+		{"ID = ?", "0.id = ?0"},
+		{"t_order.id = ? AND `t_order`.`a` = ?", "(0.id = ?0 AND 0.a = ?1)"},
+		{"id <=> 5", "0.id = 5"},
+		{"id <=> NULL", "0.id IS NULL"},
+		{"id <=> ?", "(0.id = ?0 OR 0.id IS NULL)"},
+		{"NOT (id <=> 5)", "open"},
+		{"id < 1", "0.id < 1"},
+		{"1 < id", "0.id > 1"},
+		{"1 >= id", "0.id <= 1"},
+		{"NOT id < 1", "0.id >= 1"},
+		{"NOT (5 <= id)", "0.id < 5"},
+		{"NOT (id <> 1)", "0.id = 1"},
+		{"NOT (id != 1)", "0.id = 1"},
+		{"NOT NOT (id = 1)", "0.id = 1"},
+		{"!(id <> 1)", "0.id = 1"},
+		{"NOT id = 1", "open"},
+		{"id <> 1", "open"},
+		{"id BETWEEN 1 AND 5", "0.id BETWEEN 1 AND 5"},
+		{"id BETWEEN ? AND 10+?", "0.id BETWEEN ?0 AND unknown"},
+		{"id NOT BETWEEN 1 AND 5", "open"},
+		{"NOT (id NOT BETWEEN 1 AND 5)", "0.id BETWEEN 1 AND 5"},
+		{"id BETWEEN NULL AND 5", "false"},
+		{"1 BETWEEN id AND 5", "open"},
+		{"id IS NULL", "0.id IS NULL"},
+		{"id IS NOT NULL", "open"},
+		{"NOT (id IS NOT NULL)", "0.id IS NULL"},
+		{"id = NULL", "false"},
+		{"NULL = id", "false"},
+		{"NOT (id = NULL)", "false"},
+		{"id < NULL", "false"},
+		{"id <> NULL", "false"},
+		{"(id = 1) = 0", "open"},
+		{"(id = 1) IS TRUE", "0.id = 1"},
+		{"(id = 1) IS FALSE", "open"},
+		{"(id <> 1) IS FALSE", "open"},
+		{"(id = 1) IS NOT TRUE", "open"},
+		{"NOT ((id = 1) IS NOT TRUE)", "0.id = 1"},
+		{"id = 1 XOR a = 2", "open"},
+		{"id = 1 OR a = 2", "(0.id = 1 OR 0.a = 2)"},
+		{"id = 1 OR a <> 2", "open"},
+		{"id = 1 AND a <> 2", "0.id = 1"},
+		{"id = 1 || a = 2", "(0.id = 1 OR 0.a = 2)"},
+		{"id = 1 && a = 2", "(0.id = 1 AND 0.a = 2)"},
+		{"id = 2 OR a = 'x' AND id = 4", "(0.id = 2 OR (0.a = \"x\" AND 0.id = 4))"},
+		{"(id = 1 OR id = 2) OR (id = 3)", "(0.id = 1 OR 0.id = 2 OR 0.id = 3)"},
+		{"NOT (id <> 1 OR a <> 2)", "(0.id = 1 AND 0.a = 2)"},
+		{"NOT (id <> 1 AND a <> 2)", "(0.id = 1 OR 0.a = 2)"},
+		{"NOT (id = 1 AND a <> 2)", "open"},
+		{"id = 1 OR TRUE", "open"},
+		{"id = 1 OR 1", "open"},
+		{"id = 1 OR FALSE", "0.id = 1"},
+		{"id = 1 OR NULL", "0.id = 1"},
+		{"id = 1 AND FALSE", "false"},
+		{"id = 1 AND NULL", "false"},
+		{"id = 1 AND NOT NULL", "false"},
+		{"id = 1 AND NOT 0", "0.id = 1"},
+		{"id = 1 AND NOT TRUE", "false"},
+		{"id = 1 AND 'abc'", "0.id = 1"},
+		{"FALSE OR NULL", "false"},
+		{"id IN (1, ?, 'x')", `0.id IN (1, ?0, "x") [1|?|'x'] top`},
+		{"id IN (1, NULL)", "0.id IN (1, NULL) [1|NULL] top"},
+		{"(id) IN ((1), -2)", "0.id IN (1, -2) [(1)|-2] top"},
+		{"id NOT IN (1, 2)", "open"},
+		{"NOT (id NOT IN (1, 2))", "0.id IN (1, 2) [1|2]"},
+		{"NOT (id IN (1, 2))", "open"},
+		{"a = 1 AND (id IN (1, 2))", "(0.a = 1 AND 0.id IN (1, 2) [1|2] top)"},
+		{"a = 1 OR id IN (1, 2)", "(0.a = 1 OR 0.id IN (1, 2) [1|2])"},
+		{"id IN (1, a)", "0.id IN (1, unknown) [1|a] top"},
+		{"id IN (f(1, 2), 10 + ?)", "0.id IN (unknown, unknown) [f(1, 2)|10 + ?] top"},
+		{"id IN (SELECT 1)", "open"},
+		{"id IN (1, (SELECT 2))", "0.id IN (1, unknown) [1|(SELECT 2)] top"},
+		{"id + 0 IN (1, 2)", "open"},
+		{"(a, id) IN ((1, 2), (3, ?))", "(0.a, 0.id) IN ((1, 2), (3, ?0)) [(1, 2)|(3, ?)] top"},
+		{"(a, id) IN ((1, NULL))", "(0.a, 0.id) IN ((1, NULL)) [(1, NULL)] top"},
+		{"(a, id) NOT IN ((1, 2))", "open"},
+		{"(a, f(id)) IN ((1, 2))", "open"},
+		{"(a, id) = (1, 2)", "(0.a = 1 AND 0.id = 2)"},
+		{"ROW(a, id) = ROW(1, ?)", "(0.a = 1 AND 0.id = ?0)"},
+		{"(a, id) = (1, NULL)", "false"},
+		{"(a, id) <> (1, 2)", "open"},
+		{"NOT ((a, id) <> (1, 2))", "(0.a = 1 AND 0.id = 2)"},
+		{"(a, id) > (1, 2)", "open"},
+		{"id = a", "open"},
+		{"id = 10 + ?", "0.id = unknown"},
+		{"id = (SELECT 1)", "open"},
+		{"id = ANY (SELECT 1)", "open"},
+		{"EXISTS (SELECT 1)", "open"},
+		{"abs(id) = 1", "open"},
+		{"id + 1 = 2", "open"},
+		{"-id = 1", "open"},
+		{"id = -5", "0.id = -5"},
+		{"id = +5", "0.id = 5"},
+		{"id = - 9223372036854775808", "0.id = -9223372036854775808"},
+		{"id = 18446744073709551615", "0.id = 18446744073709551615u"},
+		{"id = 28446744073709551615", "0.id = dec 28446744073709551615"},
+		{"id = -18446744073709551615", "0.id = dec -18446744073709551615"},
+		{"id = 1.50", "0.id = dec 1.50"},
+		{"id = -1.5", "0.id = dec -1.5"},
+		{"id = 1e3", "0.id = 1000f"},
+		{"id = TRUE", "0.id = true"},
+		{"id = 0x0A", "0.id = x0a"},
+		{"id = X'ff'", "0.id = xff"},
+		{"id = b'101'", "0.id = x05"},
+		{`id = 'it''s \'x\' \\ \n'`, `0.id = "it's 'x' \\ \n"`},
+		{`id = "dou""ble"`, `0.id = "dou\"ble"`},
+		{"id = 'a' 'b'", `0.id = "ab"`},
+		{"id = N'x'", `0.id = "x"`},
+		{"id = _utf8mb4'x'", `0.id = "x"`},
+		{"id = _latin1'x'", "0.id = unknown"},
+		{"id = DATE '2024-01-01'", "0.id = unknown"},
+		{"d = NOW()", "0.d = NOW"},
+		{"d > CURRENT_TIMESTAMP", "0.d > NOW"},
+		{"d > NOW() - INTERVAL 1 DAY", "0.d > unknown"},
+		{"id = @v", "open"},
+		{"id COLLATE utf8mb4_bin = 'x'", "open"},
+		{"id = 'x' COLLATE utf8mb4_bin", "0.id = unknown"},
+		{"BINARY id = 'x'", "open"},
+		{"CAST(id AS CHAR) = 'x'", "open"},
+		{"id LIKE 'x'", "open"},
+		{"id REGEXP 'x'", "open"},
+		{"id = 1 IS NULL", "open"},
+		{"id = 1 = 1", "open"},
+		{"CASE WHEN id = 1 THEN 1 END", "open"},
+		{"other.id = 1", "none.id = 1"},
+		{"id = ? -- comment\n AND a /* = 3 */ = ?", "(0.id = ?0 AND 0.a = ?1)"},
+		{"id = 1 /*! AND a = 2 */", "(0.id = 1 AND 0.a = 2)"},
+		{"id = 1 /*!50000 AND a = 2 */", "(0.id = 1 AND 0.a = 2)"},
+		{"id = 1 /*T! AND a = 2 */", "0.id = 1"},
+		{"MATCH (a) AGAINST ('x') = id", "open"},
+	}
+	for _, c := range cases {
+		t.Run(c.where, func(t *testing.T) {
+			stmt := mustParse(t, "SELECT * FROM t_order WHERE "+c.where)
+			if got := describeCond(stmt, stmt.Scopes[0].Where); got != c.want {
+				t.Errorf("WHERE %s\n got %s\nwant %s", c.where, got, c.want)
+			}
+			if err := verify(stmt, "actual_", dialect.MySQL); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// What holds for every row of a block is WHERE and the ON of joins that are not
+// below the nullable side of an outer join.
+func TestConditionsAndJoins(t *testing.T) {
+	const a, b, c = "t_order a", "t_order_item b", "t_dict c"
+	cases := []struct{ from, where, joins, equal string }{
+		{a + " JOIN " + b + " ON a.k = b.k AND a.k = 5", "0.k = 5", "inner [0] [1] 0.k=1.k", ""},
+		{a + " LEFT JOIN " + b + " ON a.k = b.k AND a.k = 5", "open", "left [0] [1] 0.k=1.k", ""},
+		{a + " RIGHT JOIN " + b + " ON a.k = b.k AND b.k = 5", "open", "left [1] [0] 0.k=1.k", ""},
+		{a + " LEFT JOIN " + b + " ON a.k = b.k WHERE b.k = 4", "1.k = 4", "left [0] [1] 0.k=1.k", ""},
+		{a + " LEFT JOIN " + b + " ON a.k = b.k WHERE b.k IS NULL", "open", "left [0] [1] 0.k=1.k", ""},
+		{a + " LEFT JOIN " + b + " ON a.k = b.k WHERE b.k <=> ?", "open", "left [0] [1] 0.k=1.k", ""},
+		{a + " LEFT JOIN " + b + " ON a.k = b.k WHERE a.k IS NULL", "0.k IS NULL", "left [0] [1] 0.k=1.k", ""},
+		{a + " LEFT JOIN " + b + " ON a.k = b.k WHERE k IS NULL", "open", "left [0] [1] 0.k=1.k", ""},
+		{a + " RIGHT JOIN " + b + " ON a.k = b.k WHERE a.k IS NULL", "open", "left [1] [0] 0.k=1.k", ""},
+		{a + ", " + b + " WHERE a.k = b.k AND b.k = 3", "1.k = 3", "inner [0] [1] ", "0.k=1.k"},
+		{a + ", " + b + " JOIN " + c + " ON b.x = c.x AND b.x = 1", "1.x = 1", "inner [1] [2] 1.x=2.x; inner [0] [1 2] ", ""},
+		{a + " LEFT JOIN (" + b + " JOIN " + c + " ON b.x = c.x AND b.x = 1) ON a.k = b.k", "open",
+			"inner [1] [2] 1.x=2.x; left [0] [1 2] 0.k=1.k", ""},
+		{"(" + a + " JOIN " + b + " ON a.k = 1) LEFT JOIN " + c + " ON c.x = 2", "0.k = 1", "inner [0] [1] ; left [0 1] [2] ", ""},
+		{"(" + a + " JOIN " + b + " ON a.k = 1) RIGHT JOIN " + c + " ON c.x = 2", "open", "inner [0] [1] ; left [2] [0 1] ", ""},
+		{a + " STRAIGHT_JOIN " + b + " ON a.k = b.k AND b.k = 1", "1.k = 1", "inner [0] [1] 0.k=1.k", ""},
+		{a + " CROSS JOIN " + b, "open", "inner [0] [1] ", ""},
+		{a + " JOIN " + b + " USING (K)", "open", "inner [0] [1] 0.k=1.k", ""},
+		{a + " JOIN " + b + " USING (k) JOIN " + c + " USING (k)", "open", "inner [0] [1] 0.k=1.k; inner [0 1] [2] 0.k=2.k", ""},
+		{a + " RIGHT JOIN " + b + " USING (k) JOIN " + c + " USING (k)", "open", "left [1] [0] 1.k=0.k; inner [0 1] [2] 1.k=2.k", ""},
+		{a + " JOIN " + b + " ON a.k = b.k JOIN " + c + " USING (z)", "open", "inner [0] [1] 0.k=1.k; inner [0 1] [2] any.z=2.z", ""},
+		{a + " NATURAL JOIN " + b + " WHERE k = 1", "any.k = 1", "natural [0] [1] ", ""},
+		{a + " NATURAL LEFT JOIN " + b, "open", "natural [0] [1] ", ""},
+		{a + " JOIN " + b + " ON a.k = b.k + 1", "open", "inner [0] [1] ", ""},
+		{a + " JOIN " + b + " ON a.k = b.k OR a.x = b.x", "open", "inner [0] [1] ", ""},
+		{a + " JOIN (SELECT 1 AS k) d ON a.k = d.k WHERE a.k IN (1, 2)", "0.k IN (1, 2) [1|2] top", "inner [0] [] 0.k=none.k", ""},
+		{a + " JOIN " + b + " ON a.k IN (1, 2)", "0.k IN (1, 2) [1|2]", "inner [0] [1] ", ""},
+	}
+	for _, c := range cases {
+		t.Run(c.from, func(t *testing.T) {
+			stmt := mustParse(t, "SELECT 1 FROM "+c.from)
+			scope := stmt.Scopes[0]
+			if got := describeCond(stmt, scope.Where); got != c.where {
+				t.Errorf("Where: got %s, want %s", got, c.where)
+			}
+			var joins []string
+			for _, j := range scope.Joins {
+				joins = append(joins, [...]string{"inner", "left", "natural"}[j.Kind]+" "+
+					strings.ReplaceAll(sprint(j.Left)+" "+sprint(j.Right), ",", "")+" "+describePairs(stmt, j.Equal))
+			}
+			if got := strings.Join(joins, "; "); got != c.joins {
+				t.Errorf("Joins: got %q, want %q", got, c.joins)
+			}
+			if got := describePairs(stmt, scope.Equal); got != c.equal {
+				t.Errorf("Equal: got %q, want %q", got, c.equal)
+			}
+			if err := verify(stmt, "actual_", dialect.MySQL); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// SQLite reads a comma and RIGHT JOIN from left to right, MySQL does not.
+func TestConditionsWidenWhereSQLiteJoinsOtherwise(t *testing.T) {
+	const sql = "SELECT 1 FROM t_order a JOIN t_order_item b ON a.k = 1, t_dict c RIGHT JOIN t_dict d ON d.x = 2 WHERE a.z IS NULL"
+	stmt := mustParseIn(t, sql, dialect.SQLite)
+	if got := describeCond(stmt, stmt.Scopes[0].Where); got != "open" {
+		t.Errorf("SQLite: got %s, want open", got)
+	}
+	stmt = mustParse(t, sql)
+	if got := describeCond(stmt, stmt.Scopes[0].Where); got != "(0.z IS NULL AND 0.k = 1)" {
+		t.Errorf("MySQL: got %s", got)
+	}
+}
+
+func TestScopesOfSubqueries(t *testing.T) {
+	stmt := mustParse(t, `SELECT (SELECT max(x) FROM t_dict WHERE id = 9) FROM t_order
+		WHERE id = 1 AND EXISTS (SELECT 1 FROM t_order_item i WHERE i.order_id = t_order.id AND i.order_id = 7 AND t_order.x IS NULL)`)
+	want := []struct {
+		parent int
+		where  string
+	}{{-1, "1.id = 1"}, {0, "0.id = 9"}, {0, "(2.order_id = 7 AND none.x IS NULL)"}}
+	if len(stmt.Scopes) != len(want) {
+		t.Fatalf("got %d scopes, want %d", len(stmt.Scopes), len(want))
+	}
+	for i, w := range want {
+		s := stmt.Scopes[i]
+		if got := describeCond(stmt, s.Where); got != w.where || s.Parent != w.parent {
+			t.Errorf("scope %d: parent %d, %s; want %d, %s", i, s.Parent, got, w.parent, w.where)
+		}
+	}
+	if stmt.Features&FeatureSubquery == 0 || stmt.Features&FeatureDerived != 0 {
+		t.Errorf("features %b", stmt.Features)
+	}
+}
+
+func TestConditionsOfWrites(t *testing.T) {
+	cases := []struct{ sql, want string }{
+		{"UPDATE t_order SET a = 1 WHERE id = 5 AND id IN (1, 2)", "(0.id = 5 AND 0.id IN (1, 2) [1|2] top)"},
+		{"DELETE FROM t_order WHERE id = 5", "0.id = 5"},
+		{"UPDATE t_order o JOIN t_order_item i ON o.id = i.id AND i.id = 3 SET o.a = 1", "1.id = 3"},
+		{"DELETE o FROM t_order o LEFT JOIN t_order_item i ON o.id = i.id AND i.id = 3", "open"},
+	}
+	for _, c := range cases {
+		stmt := mustParse(t, c.sql)
+		if got := describeCond(stmt, stmt.Scopes[0].Where); got != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.sql, got, c.want)
+		}
+	}
+}

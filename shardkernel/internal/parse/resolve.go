@@ -1,0 +1,314 @@
+package parse
+
+import (
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
+)
+
+// resolver walks expressions and resolves the names in them. It implements
+// ast.Visitor.
+type resolver struct {
+	b     *builder
+	block *block
+}
+
+// Enter implements ast.Visitor.
+func (r *resolver) Enter(n ast.Node) (ast.Node, bool) {
+	b := r.b
+	switch n := n.(type) {
+	case *ast.SelectStmt, *ast.SetOprStmt:
+		b.resolveQuery(n, r.block)
+		return n, true
+	case *ast.TableName:
+		return n, true // collected
+	case *ast.SubqueryExpr:
+		b.stmt.Features |= FeatureSubquery
+	case *ast.ColumnName:
+		b.see(n.Name)
+		b.resolveQualifier(r.block, n.Schema, n.Table)
+	case *ast.WildCardField:
+		b.resolveQualifier(r.block, n.Schema, n.Table)
+	case *ast.DefaultExpr:
+		if n.Name != nil { // which DefaultExpr.Accept does not visit
+			walk(r, n.Name)
+		}
+	case *ast.SelectField:
+		b.see(n.AsName)
+	case *ast.FuncCallExpr:
+		b.see(n.Schema, n.FnName)
+		b.noteFunction(n)
+	case *ast.WindowFuncExpr:
+		b.stmt.Features |= FeatureWindow
+	case *ast.WindowSpec:
+		b.see(n.Name, n.Ref)
+	case *ast.VariableExpr:
+		if n.IsSystem {
+			b.stmt.Features |= FeatureSystemVariable
+		} else {
+			b.stmt.Features |= FeatureUserVariable
+		}
+	}
+	return n, false
+}
+
+// Leave implements ast.Visitor.
+func (r *resolver) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+// noteFunction notes what a function call makes of the statement.
+func (b *builder) noteFunction(n *ast.FuncCallExpr) {
+	name, _ := b.nameOf(n.FnName)
+	switch strings.ToLower(name) {
+	case "now", "current_timestamp", "localtime", "localtimestamp", "curdate", "current_date", "curtime", "current_time",
+		"sysdate", "utc_timestamp", "utc_date", "utc_time":
+		b.stmt.Features |= FeatureNow
+	case "unix_timestamp":
+		if len(n.Args) == 0 {
+			b.stmt.Features |= FeatureNow
+		}
+	case "uuid", "uuid_short", "uuid_v4", "uuid_v7", "sys_guid", "rand", "random", "randomblob", "random_bytes", "sleep",
+		"connection_id", "benchmark", "database", "schema", "user", "current_user", "session_user", "system_user",
+		"current_role", "version", "load_file", "nextval", "lastval", "setval", "last_insert_rowid", "changes", "total_changes":
+		b.stmt.Features |= FeatureVolatile
+	case "found_rows", "row_count":
+		b.stmt.Features |= FeatureFoundRows
+	case "last_insert_id":
+		b.stmt.Features |= FeatureLastInsertID
+	case "get_lock", "release_lock", "release_all_locks", "is_free_lock", "is_used_lock":
+		b.stmt.Features |= FeatureLock
+	}
+}
+
+// resolveQuery resolves a SELECT or a set operation. The ORDER BY of a set
+// operation sees no table of its branches, only those of the block around.
+func (b *builder) resolveQuery(n ast.Node, outer *block) {
+	switch n := n.(type) {
+	case *ast.SelectStmt:
+		b.resolveSelect(n)
+	case *ast.SetOprStmt:
+		b.resolveWith(n.With)
+		b.resolveQuery(n.SelectList, outer)
+		if n.OrderBy != nil {
+			walk(&resolver{b: b, block: outer}, n.OrderBy)
+		}
+	case *ast.SetOprSelectList:
+		b.resolveWith(n.With)
+		for _, s := range n.Selects {
+			b.resolveQuery(s, outer)
+		}
+		if n.OrderBy != nil {
+			walk(&resolver{b: b, block: outer}, n.OrderBy)
+		}
+	}
+}
+
+func (b *builder) resolveWith(w *ast.WithClause) {
+	if w == nil {
+		return
+	}
+	for _, cte := range w.CTEs {
+		b.resolveQuery(cte.Query.Query, nil)
+	}
+}
+
+func (b *builder) resolveSelect(n *ast.SelectStmt) {
+	blk := b.byNode[n]
+	if blk == nil {
+		b.fail(b.refuse(b.tails.verb, "a query block that is not understood", "simplify the statement"))
+		return
+	}
+	r := &resolver{b: b, block: blk}
+	b.resolveWith(n.With)
+	if n.SelectStmtOpts != nil && n.CalcFoundRows {
+		b.stmt.Features |= FeatureFoundRows
+	}
+	if n.Fields != nil {
+		walk(r, n.Fields)
+	}
+	var from *ast.Join
+	if n.From != nil {
+		from = n.From.TableRefs
+	}
+	b.resolveBlock(blk, from, n.Where)
+	if n.GroupBy != nil {
+		walk(r, n.GroupBy)
+	}
+	if n.Having != nil {
+		walk(r, n.Having)
+	}
+	for _, row := range n.Lists {
+		walk(r, row)
+	}
+	for i := range n.WindowSpecs {
+		b.stmt.Features |= FeatureWindow
+		walk(r, &n.WindowSpecs[i])
+	}
+	if n.OrderBy != nil {
+		walk(r, n.OrderBy)
+	}
+	if n.LockInfo != nil && n.LockInfo.LockType != ast.SelectLockNone {
+		b.stmt.Features |= FeatureLocking
+		for _, t := range n.LockInfo.Tables {
+			b.resolveTarget(blk, t)
+		}
+	}
+	if n.SelectIntoOpt != nil {
+		b.stmt.Features |= FeatureInto
+	}
+}
+
+// resolveBlock resolves FROM and WHERE of a block and sets its joins and its
+// condition. Both may be nil.
+func (b *builder) resolveBlock(blk *block, from *ast.Join, where ast.ExprNode) {
+	var conds []*Cond
+	j := joiner{builder: b, block: blk}
+	if from != nil {
+		j.join(from, blk.unruly)
+	}
+	if where != nil {
+		walk(&resolver{b: b, block: blk}, where)
+		b.scopeOf(blk).Equal = b.equalities(blk, where, nil)
+		c := conditions{builder: b, block: blk}
+		conds = append(conds, c.cond(where, false, blk == b.top))
+	}
+	for _, on := range j.on {
+		c := conditions{builder: b, block: blk}
+		conds = append(conds, c.cond(on, false, false))
+	}
+	if c := andConds(conds); c.Op != CondOpen {
+		b.scopeOf(blk).Where = c
+	}
+}
+
+// joiner walks the FROM clause of a block.
+type joiner struct {
+	*builder
+	block *block
+	next  int            // index into block.sources of the next source
+	on    []ast.ExprNode // conditions that hold for every row
+}
+
+// side is what stands on one side of a join.
+type side struct {
+	tables []int
+	others bool              // holds sources that are no base tables
+	using  map[string]Column // the tables' columns that USING columns stand for
+}
+
+// column returns what a USING column is on this side.
+func (s side) column(name string) Column {
+	if c, ok := s.using[name]; ok {
+		return c
+	}
+	switch {
+	case len(s.tables) == 1 && !s.others:
+		return Column{Table: s.tables[0], Name: name}
+	case len(s.tables) == 0:
+		return Column{Table: NoTable, Name: name}
+	}
+	return Column{Table: AnyTable, Name: name}
+}
+
+func (j *joiner) join(n ast.ResultSetNode, nullable bool) side {
+	switch n := n.(type) {
+	case *ast.TableSource:
+		src := j.block.sources[j.next]
+		j.next++
+		if _, ok := n.Source.(*ast.TableName); !ok {
+			j.resolveQuery(n.Source, j.block.outer)
+		}
+		if src.table < 0 {
+			return side{others: true}
+		}
+		return side{tables: []int{src.table}}
+	case *ast.Join:
+		left := j.join(n.Left, nullable || n.Tp == ast.RightJoin)
+		if n.Right == nil {
+			return left
+		}
+		right := j.join(n.Right, nullable || n.Tp == ast.LeftJoin)
+		return j.combine(n, left, right, nullable)
+	}
+	return side{others: true}
+}
+
+func (j *joiner) combine(n *ast.Join, left, right side, nullable bool) side {
+	out := Join{Left: left.tables, Right: right.tables}
+	all := side{
+		tables: append(append([]int(nil), left.tables...), right.tables...),
+		others: left.others || right.others,
+	}
+	outer := n.Tp == ast.LeftJoin || n.Tp == ast.RightJoin
+	if outer {
+		out.Kind = JoinLeft
+	}
+	if n.Tp == ast.RightJoin {
+		left, right = right, left
+		out.Left, out.Right = left.tables, right.tables
+	}
+	if n.NaturalJoin {
+		out.Kind = JoinNatural
+	}
+	if n.On != nil {
+		walk(&resolver{b: j.builder, block: j.block}, n.On.Expr)
+		out.Equal = j.equalities(j.block, n.On.Expr, nil)
+		if !outer && !nullable {
+			j.on = append(j.on, n.On.Expr)
+		}
+	}
+	for _, m := range []map[string]Column{left.using, right.using} {
+		for name, c := range m {
+			if all.using == nil {
+				all.using = map[string]Column{}
+			}
+			if _, ok := all.using[name]; !ok {
+				all.using[name] = c
+			}
+		}
+	}
+	for _, cn := range n.Using {
+		walk(&resolver{b: j.builder, block: j.block}, cn)
+		name, _ := j.nameOf(cn.Name)
+		name = strings.ToLower(name)
+		l, r := left.column(name), right.column(name)
+		out.Equal = append(out.Equal, ColumnPair{A: l, B: r})
+		if all.using == nil {
+			all.using = map[string]Column{}
+		}
+		all.using[name] = l // of an outer join the preserved side's
+	}
+	scope := j.scopeOf(j.block)
+	scope.Joins = append(scope.Joins, out)
+	return all
+}
+
+// equalities appends the pairs of columns that AND terms of a condition equate.
+func (b *builder) equalities(blk *block, e ast.ExprNode, pairs []ColumnPair) []ColumnPair {
+	switch e := e.(type) {
+	case *ast.ParenthesesExpr:
+		return b.equalities(blk, e.Expr, pairs)
+	case *ast.BinaryOperationExpr:
+		switch e.Op {
+		case opcode.LogicAnd:
+			return b.equalities(blk, e.R, b.equalities(blk, e.L, pairs))
+		case opcode.EQ:
+			l, r := columnOf(e.L), columnOf(e.R)
+			if l != nil && r != nil {
+				pairs = append(pairs, ColumnPair{A: b.column(blk, l), B: b.column(blk, r)})
+			}
+		}
+	}
+	return pairs
+}
+
+// columnOf returns the column that the expression is, or nil.
+func columnOf(e ast.ExprNode) *ast.ColumnName {
+	switch e := e.(type) {
+	case *ast.ParenthesesExpr:
+		return columnOf(e.Expr)
+	case *ast.ColumnNameExpr:
+		return e.Name
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package parse
+
+import (
+	"strings"
+
+	"github.com/gormshard/sharding/shardkernel/internal/dialect"
+)
+
+// Outline is what the tokens of a text alone tell of it.
+type Outline struct {
+	// Verb is the first keyword in upper case, leading parentheses and comments
+	// skipped; empty when the text has none.
+	Verb string
+	// Named is true when an identifier, also in an optimizer hint or an
+	// executable comment, is a configured name. A text that is not Named needs
+	// no parsing.
+	Named bool
+	// Several is true when the text holds more than one statement.
+	Several bool
+	// Read is true when the statement is a SELECT, WITH or parenthesised query
+	// that shows no sign of locking, writing, or reading the session's state:
+	// it may be sent to a replica.
+	Read bool
+}
+
+// Scan reads the tokens of text. It fails only when a string, quoted name or
+// comment is not closed.
+func Scan(text string, names Names, d *dialect.Dialect) (Outline, error) {
+	var out Outline
+	l := lexer{text: text, dialect: d}
+	ended, marked := false, false
+	var before string // the word directly before, for FOR UPDATE and the like
+	for {
+		tok, ok, err := l.next()
+		if err != nil {
+			return Outline{}, err
+		}
+		if !ok {
+			break
+		}
+		raw := text[tok.start:tok.end]
+		if raw == ";" {
+			ended = true
+			continue
+		}
+		out.Several = out.Several || ended
+		word := ""
+		switch tok.kind {
+		case tokenWord:
+			word = raw
+			if out.Verb == "" {
+				out.Verb = strings.ToUpper(raw)
+			}
+			marked = marked || marksSession(before, word) || out.Verb == "WITH" && marksWrite(word)
+			out.Named = out.Named || names.IsTable(raw)
+		case tokenQuoted:
+			out.Named = out.Named || names.IsTable(unquote(raw))
+		case tokenVariable:
+			marked = marked || strings.HasPrefix(raw, "@@")
+		case tokenHint:
+			out.Named = out.Named || hintNames(raw, names, d)
+		case tokenOther:
+			marked = marked || raw == ":="
+		}
+		before = word
+	}
+	switch out.Verb {
+	case "SELECT", "WITH":
+		out.Read = !marked && !out.Several
+	}
+	return out, nil
+}
+
+// marksSession reports whether two words in turn make a query more than a plain
+// read. The second may do so alone.
+func marksSession(before, word string) bool {
+	switch len(word) {
+	case 2:
+		return equalWord(word, "IN") && equalWord(before, "LOCK")
+	case 4:
+		return equalWord(word, "INTO")
+	case 5:
+		return equalWord(word, "SHARE") && equalWord(before, "FOR") ||
+			equalWord(word, "VALUE") && equalWord(before, "NEXT")
+	case 6:
+		return equalWord(word, "UPDATE") && equalWord(before, "FOR") || equalWord(word, "SETVAL")
+	}
+	switch {
+	case equalWord(word, "NEXTVAL"), equalWord(word, "LASTVAL"),
+		equalWord(word, "LAST_INSERT_ID"), equalWord(word, "FOUND_ROWS"), equalWord(word, "ROW_COUNT"),
+		equalWord(word, "GET_LOCK"), equalWord(word, "RELEASE_LOCK"), equalWord(word, "RELEASE_ALL_LOCKS"),
+		equalWord(word, "IS_FREE_LOCK"), equalWord(word, "IS_USED_LOCK"):
+		return true
+	}
+	return false
+}
+
+// marksWrite reports whether the word may make a WITH statement a write.
+func marksWrite(word string) bool {
+	return equalWord(word, "UPDATE") || equalWord(word, "DELETE")
+}
+
+// hintNames reports whether an optimizer hint holds a configured name.
+func hintNames(hint string, names Names, d *dialect.Dialect) bool {
+	l := lexer{text: hint[3 : len(hint)-2], dialect: d}
+	for {
+		tok, ok, err := l.next()
+		if err != nil || !ok {
+			return false
+		}
+		if tok.kind == tokenWord || tok.kind == tokenQuoted {
+			if names.IsTable(unquote(l.text[tok.start:tok.end])) {
+				return true
+			}
+		}
+	}
+}
+
+// SavepointAction is what a savepoint statement does.
+type SavepointAction uint8
+
+// The savepoint statements.
+const (
+	SavepointSet      SavepointAction = iota // SAVEPOINT x
+	SavepointRollback                        // ROLLBACK TO x
+	SavepointRelease                         // RELEASE SAVEPOINT x
+)
+
+// Savepoint reads SAVEPOINT x, ROLLBACK [WORK] TO [SAVEPOINT] x and RELEASE
+// SAVEPOINT x; ok is false for any other text. The name is unquoted.
+func Savepoint(text string, d *dialect.Dialect) (action SavepointAction, name string, ok bool) {
+	var words [6]string
+	var kinds [6]tokenKind
+	n := 0
+	l := lexer{text: text, dialect: d}
+	for {
+		tok, more, err := l.next()
+		if err != nil {
+			return 0, "", false
+		}
+		if !more {
+			break
+		}
+		raw := text[tok.start:tok.end]
+		if raw == ";" && n > 0 {
+			if _, more, err = l.next(); more || err != nil {
+				return 0, "", false
+			}
+			break
+		}
+		if n == len(words) || tok.kind != tokenWord && tok.kind != tokenQuoted {
+			return 0, "", false
+		}
+		words[n], kinds[n] = raw, tok.kind
+		n++
+	}
+	i := 0
+	// skip passes one of the words if it is next and not the last.
+	skip := func(options ...string) bool {
+		for _, w := range options {
+			if i < n-1 && kinds[i] == tokenWord && equalWord(words[i], w) {
+				i++
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case skip("SAVEPOINT"):
+		action = SavepointSet
+	case skip("RELEASE"):
+		action = SavepointRelease
+		if !skip("SAVEPOINT") && !d.DoubleQuoteNames {
+			return 0, "", false
+		}
+	case skip("ROLLBACK"):
+		action = SavepointRollback
+		skip("WORK", "TRANSACTION")
+		if !skip("TO") {
+			return 0, "", false
+		}
+		skip("SAVEPOINT")
+	default:
+		return 0, "", false
+	}
+	if i != n-1 {
+		return 0, "", false
+	}
+	return action, unquote(words[i]), true
+}

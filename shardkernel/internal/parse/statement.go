@@ -1,0 +1,372 @@
+// Package parse turns SQL text into a Statement: what the statement is, which
+// tables it names, what it says of their columns, and where in the text
+// everything stands that may be rewritten. It knows no rules, no values and no
+// connections.
+package parse
+
+// Kind is the verb of a statement.
+type Kind uint8
+
+// The kinds of statements.
+const (
+	KindOther Kind = iota // parsed, but none of those below
+	KindSelect
+	KindInsert
+	KindReplace
+	KindUpdate
+	KindDelete
+	KindDDL
+)
+
+// Span is a byte range of Statement.Text: [Start, End).
+type Span struct{ Start, End int }
+
+// Statement is one parsed statement. It is immutable and may be shared.
+type Statement struct {
+	Text string
+	Kind Kind
+	// Markers holds the byte offset of every parameter marker, in text order.
+	Markers []int
+	// Tables holds every reference to a base table, in text order. Derived
+	// tables and references to common table expressions are not among them.
+	Tables []TableRef
+	// Renames holds the names that stand for a referenced base table: the
+	// reference itself and every qualifier that resolves to it without an alias
+	// between. In text order.
+	Renames []Rename
+	// Scopes holds the query blocks; 0 is the outermost.
+	Scopes []Scope
+	// Features is what occurs anywhere in the statement.
+	Features Feature
+
+	Select *Select // outermost SELECT that is a single query block, else nil
+	Insert *Insert // INSERT and REPLACE
+	Update *Update // UPDATE
+	Delete *Delete // DELETE
+}
+
+// TableRef is one reference to a base table.
+type TableRef struct {
+	Name   string // as written, unquoted
+	Schema string // as written, unquoted; empty when unqualified
+	Alias  string // empty when there is none
+	Scope  int    // index into Statement.Scopes
+	// Target is true for the table an INSERT, UPDATE or DELETE writes.
+	Target bool
+}
+
+// Rename is one name in the text that follows the table it refers to.
+type Rename struct {
+	Span       // the name with its quotes, without a schema before it
+	Quote byte // '`' or 0
+	// Schema is the span of a schema qualifier with its dot, to be replaced or
+	// removed with the name; empty when there is none.
+	Schema Span
+	Table  int // index into Statement.Tables
+}
+
+// Scope is one query block, or the single block of an INSERT, UPDATE, DELETE.
+type Scope struct {
+	Parent int // index of the enclosing block, -1 for the outermost
+	// Where is what every row of the block fulfils: WHERE and the ON conditions
+	// of inner joins that stand on no nullable side of an outer join, joined by
+	// AND. Nil when there is nothing.
+	Where *Cond
+	// Equal holds the column equalities that stand as AND terms of WHERE, as in
+	// FROM a, b WHERE a.k = b.k. Those of ON and USING are with their joins.
+	Equal []ColumnPair
+	// Joins holds the joins of the block's FROM in text order. It is empty for
+	// one table.
+	Joins []Join
+	// Derived is true when FROM holds a derived table or a reference to a
+	// common table expression.
+	Derived bool
+	// Sources counts the table sources of FROM: base tables, derived tables,
+	// CTE references.
+	Sources int
+}
+
+// JoinKind is the kind of a Join.
+type JoinKind uint8
+
+// The kinds of joins. A right join is reported as JoinLeft with sides swapped.
+const (
+	JoinInner JoinKind = iota // inner, cross, comma, STRAIGHT_JOIN
+	JoinLeft
+	JoinNatural // any natural join
+)
+
+// Join is one join of a FROM clause.
+type Join struct {
+	Kind JoinKind
+	// Left and Right hold the indexes into Statement.Tables of the base tables
+	// below each side; for JoinLeft Left is the preserved side.
+	Left, Right []int
+	// Equal holds the column equalities that stand as AND terms of ON, or come
+	// from USING.
+	Equal []ColumnPair
+}
+
+// ColumnPair is the equality of two columns.
+type ColumnPair struct{ A, B Column }
+
+// Column is a column reference, resolved as far as the text allows.
+type Column struct {
+	// Table is the index into Statement.Tables, or AnyTable for an unqualified
+	// name in a block with several table sources, or NoTable when the name
+	// belongs to a derived table, a CTE or an enclosing block.
+	Table int
+	Name  string // lower case, unquoted
+}
+
+// Special values of Column.Table.
+const (
+	AnyTable = -1
+	NoTable  = -2
+)
+
+// Feature is a set of things that occur in a statement.
+type Feature uint32
+
+// The features.
+const (
+	FeatureSubquery       Feature = 1 << iota // any subquery outside FROM
+	FeatureDerived                            // a derived table
+	FeatureCTE                                // WITH
+	FeatureUnion                              // UNION, INTERSECT, EXCEPT
+	FeatureWindow                             // a window function
+	FeatureLocking                            // FOR UPDATE, FOR SHARE, LOCK IN SHARE MODE
+	FeatureInto                               // INTO OUTFILE, INTO @v
+	FeatureUserVariable                       // @v read or set
+	FeatureSystemVariable                     // @@v
+	FeatureFoundRows                          // SQL_CALC_FOUND_ROWS, FOUND_ROWS(), ROW_COUNT()
+	FeatureLastInsertID                       // LAST_INSERT_ID()
+	FeatureNow                                // NOW() and the other clock functions
+	FeatureVolatile                           // UUID(), RAND(), SLEEP(), CONNECTION_ID() and others that differ between nodes
+	FeatureLock                               // GET_LOCK() and its kin
+	FeaturePartition                          // PARTITION (p0)
+)
+
+// CondOp is the operator of a Cond.
+type CondOp uint8
+
+// The operators. A condition is in negation normal form: NOT has been pushed
+// down by three-valued logic, and what is not listed here is CondOpen.
+const (
+	CondOpen CondOp = iota // nothing is known of the rows: never narrows
+	CondAnd
+	CondOr
+	CondCompare // Column Compare Values[0]
+	CondIn      // Column IN Values
+	CondBetween // Column BETWEEN Values[0] AND Values[1]
+	CondIsNull  // Column IS NULL, Column <=> NULL
+	CondTupleIn // (Columns...) IN (Tuples...)
+	CondFalse   // a literal that is false or NULL: no row
+)
+
+// Compare is a comparison operator, the column being on its left.
+type Compare uint8
+
+// The comparisons. Others (such as <>) are CondOpen.
+const (
+	Equal Compare = iota // = and <=>
+	Less
+	LessEqual
+	Greater
+	GreaterEqual
+)
+
+// Cond is a node of a condition tree.
+type Cond struct {
+	Op      CondOp
+	Kids    []*Cond // CondAnd, CondOr
+	Column  Column
+	Columns []Column // CondTupleIn
+	Compare Compare
+	Values  []Operand
+	Tuples  [][]Operand // CondTupleIn; also gives the elements' spans through Spans
+	// List is the span between the parentheses of an IN list, and Spans the
+	// span of every element, for CondIn and CondTupleIn; Spans is nil when the
+	// list cannot be split. Top is true when the list stands as an AND term of
+	// WHERE in the outermost block, so that it may be split.
+	List  Span
+	Spans []Span
+	Top   bool
+}
+
+// Operand is the constant side of a condition, a value of an INSERT row or of a
+// SET: a literal, a parameter marker, or something unknown.
+type Operand struct {
+	Kind OperandKind
+	// Param is the ordinal of the marker, counted from 0 over the statement.
+	Param int
+	// Literal is nil (NULL), int64, uint64, float64, bool, string, []byte (hex
+	// and bit literals) or Decimal.
+	Literal any
+	Span    Span
+}
+
+// OperandKind tells what an Operand is.
+type OperandKind uint8
+
+// The kinds of operands.
+const (
+	OperandUnknown OperandKind = iota // an expression that is not evaluated
+	OperandLiteral
+	OperandParam
+	OperandDefault // DEFAULT in an INSERT row
+	OperandNow     // NOW(), CURRENT_TIMESTAMP and synonyms without arguments
+)
+
+// Decimal is a decimal literal as typed, such as 1.50.
+type Decimal string
+
+// Select is the outermost query block of a SELECT.
+type Select struct {
+	Distinct bool
+	Items    []Item
+	// ItemsEnd is the byte offset behind the last item, where derived columns go.
+	ItemsEnd int
+	GroupBy  []ByItem
+	// GroupBySpan reaches from GROUP to the end of its last item; empty without.
+	GroupBySpan Span
+	Rollup      bool
+	Having      Span // from HAVING to its end; empty without
+	// HavingAggregate is true when an aggregate function stands in HAVING.
+	HavingAggregate bool
+	OrderBy         []ByItem
+	OrderBySpan     Span // from ORDER to the end of its last item; empty without
+	Limit           *Limit
+	// TailStart is the byte offset where ORDER BY would be inserted if there is
+	// none: behind WHERE, GROUP BY and HAVING, before LIMIT, FOR and what
+	// follows.
+	TailStart int
+}
+
+// HasAggregate reports whether an aggregate function stands in the select list,
+// in HAVING or in ORDER BY of the block.
+func (s *Select) HasAggregate() bool {
+	for i := range s.Items {
+		if s.Items[i].HasAggregate {
+			return true
+		}
+	}
+	for i := range s.OrderBy {
+		if s.OrderBy[i].HasAggregate {
+			return true
+		}
+	}
+	return s.HavingAggregate
+}
+
+// Item is one item of a select list.
+type Item struct {
+	Span          // the whole item with its alias
+	Expr   Span   // the expression alone
+	Star   bool   // * or t.*
+	StarOf string // the qualifier of t.*
+	Alias  string // empty when there is none
+	Label  string // the column's label: the alias, the column's name, or the text as typed
+	Column *Column
+	// Aggregate is set when the whole expression is one aggregate call.
+	Aggregate    *Aggregate
+	HasAggregate bool // an aggregate stands somewhere in the expression
+}
+
+// Aggregate is a call of an aggregate function.
+type Aggregate struct {
+	Func     string // upper case: COUNT, SUM, AVG, MIN, MAX, GROUP_CONCAT, …
+	Distinct bool
+	Star     bool    // COUNT(*), or COUNT of a literal that is not NULL
+	Arg      Span    // the text of the argument list
+	Args     int     // number of arguments
+	Column   *Column // the argument when it is one column
+}
+
+// ByItem is one item of GROUP BY or ORDER BY.
+type ByItem struct {
+	Span // the expression, without ASC or DESC
+	Desc bool
+	// Item is the index of the select item it stands for (by position, by
+	// alias, by the same column or the same expression text), or -1. Positions
+	// that lie behind a * are resolved only through Position.
+	Item int
+	// ByAlias is true when Item was found by its alias alone. In GROUP BY a
+	// column of that name in one of the block's tables would win over the alias.
+	ByAlias bool
+	// Position is the 1-based position when the item is an integer literal.
+	Position     int
+	Column       *Column
+	Aggregate    *Aggregate
+	HasAggregate bool
+	Constant     bool // an expression without columns that is no position
+}
+
+// Limit is a LIMIT clause.
+type Limit struct {
+	Span
+	Count  Operand
+	Offset Operand // Kind OperandUnknown and an empty Span when there is none
+}
+
+// Insert is the body of an INSERT or REPLACE.
+type Insert struct {
+	Columns []string // lower case, unquoted; nil without a column list
+	// ColumnsEnd is the offset of the closing parenthesis of the column list, -1
+	// without a list.
+	ColumnsEnd int
+	// Rows holds the VALUES rows; for INSERT … SET one row without spans.
+	Rows []Row
+	// RowsSpan reaches from the first row's parenthesis to the last row's.
+	RowsSpan Span
+	Set      bool // INSERT … SET
+	// SetEnd is the offset behind the last assignment of INSERT … SET.
+	SetEnd    int
+	Select    bool // INSERT … SELECT
+	Ignore    bool
+	OnDup     []Assignment // ON DUPLICATE KEY UPDATE or ON CONFLICT … DO UPDATE SET
+	Conflict  bool         // an ON CONFLICT clause, whatever it does
+	Returning bool
+}
+
+// Row is one row of VALUES.
+type Row struct {
+	Span   // with its parentheses
+	Values []Operand
+}
+
+// Assignment is column = value in SET or ON DUPLICATE KEY UPDATE.
+type Assignment struct {
+	Column Column
+	Value  Operand
+	// Self is true when the value is the column itself.
+	Self bool
+	// Inserted is the lower-case name of the column c when the value is
+	// VALUES(c), new.c for a row alias, or excluded.c.
+	Inserted string
+}
+
+// Update is the body of an UPDATE.
+type Update struct {
+	Set       []Assignment
+	Multi     bool // several tables
+	OrderBy   bool
+	Limit     bool
+	Returning bool
+}
+
+// Delete is the body of a DELETE.
+type Delete struct {
+	Multi     bool
+	OrderBy   bool
+	Limit     bool
+	Returning bool
+}
+
+// Names tells which identifiers are worth finding: the logical tables that are
+// sharded, broadcast or placed by name.
+type Names interface {
+	// IsTable reports whether name, as written and unquoted, may be a
+	// configured table.
+	IsTable(name string) bool
+}

@@ -1,0 +1,146 @@
+// Package plan holds what the planner hands to execution and merging: the units
+// to send and how to make one answer of theirs.
+package plan
+
+// Kind is the kind of a route.
+type Kind string
+
+// The kinds of routes.
+const (
+	KindPassThrough Kind = "pass-through" // no sharded or broadcast table: one data source, text untouched
+	KindStandard    Kind = "standard"     // one sharded table, or binding tables only
+	KindCartesian   Kind = "cartesian"
+	KindAllNodes    Kind = "all nodes" // no sharding condition narrowed it
+	KindBroadcast   Kind = "broadcast" // a write to a broadcast table: every data source
+	KindUnicast     Kind = "unicast"   // any one node will do
+	KindSession     Kind = "session"   // transaction control as text
+)
+
+// Unit is one statement for one data source.
+type Unit struct {
+	DataSource string
+	// Table is the actual table of the main logical table, for messages.
+	Table string
+	SQL   string
+	Args  []any
+}
+
+// Execution is a routed and rewritten statement.
+type Execution struct {
+	Kind   Kind
+	Reason string
+	Units  []Unit // grouped by data source in configured order
+	Write  bool   // changes rows: several units run all or nothing
+	Query  bool   // may return rows
+	Merge  *Merge // nil when there is one unit
+	// LastInsertID answers an insert over several units: the first generated
+	// key, else the last explicit integer key, else 0.
+	LastInsertID int64
+	Warnings     []string
+}
+
+// MergeKind tells how the units' rows become one result.
+type MergeKind uint8
+
+// The merges of rows.
+const (
+	// MergeIterate gives the units' rows one unit after the other.
+	MergeIterate MergeKind = iota
+	// MergeOrdered gives them in the order of OrderBy; every unit's rows are in
+	// that order already.
+	MergeOrdered
+	// MergeGroup groups by GroupBy (no keys: one group, also over no rows) and
+	// combines Aggregates, then sorts by OrderBy.
+	MergeGroup
+	// MergeRows gives RETURNING rows in the order of the inserted rows, see
+	// Merge.Rows.
+	MergeRows
+)
+
+// Merge is the recipe for one result out of several units' rows.
+type Merge struct {
+	Kind MergeKind
+	// Derived is the number of derived columns at the end of every row, which
+	// the caller must not see.
+	Derived int
+	OrderBy []SortKey
+	GroupBy []GroupKey
+	// Aggregates tells how visible and derived columns of a group are combined.
+	// Columns of a group that are not listed take the value of the group's
+	// first row.
+	Aggregates []Aggregate
+	// Offset rows are skipped, then at most Count are given. HasLimit false:
+	// all.
+	HasLimit      bool
+	Offset, Count uint64
+	// Rows holds, for MergeRows, the positions in the original statement of the
+	// rows each unit inserted.
+	Rows [][]int
+	// Broadcast is true for a write to a broadcast table: counted once.
+	Broadcast bool
+}
+
+// ColumnRef finds a column in a result.
+type ColumnRef struct {
+	// Index counts from 0 from the left when FromEnd is false, and from 0 from
+	// the right (0 is the last column, derived ones included) when it is true.
+	Index   int
+	FromEnd bool
+	// Name, when not empty, is looked up among the visible column names without
+	// regard to case; it must occur exactly once, else the statement fails.
+	Name string
+}
+
+// TextOrder tells how a text column is ordered and compared.
+type TextOrder struct {
+	// Weight is the derived column with WEIGHT_STRING of the value; HasWeight
+	// false means that text compares by its bytes (binary collations, SQLite).
+	HasWeight bool
+	Weight    ColumnRef
+	// PadSpace is true for a PAD SPACE collation: the shorter weight is padded
+	// with SpaceWeight. Without weights the bytes are padded with a space.
+	PadSpace    bool
+	SpaceWeight []byte
+	// Refuse, when not empty, is why text in this column cannot be compared:
+	// the merge returns ErrUnsupported before any row if the column turns out
+	// to hold text.
+	Refuse string
+}
+
+// SortKey is one item of ORDER BY.
+type SortKey struct {
+	Column ColumnRef
+	Desc   bool
+	Text   TextOrder
+}
+
+// GroupKey is one item of GROUP BY.
+type GroupKey struct {
+	Column ColumnRef
+	Text   TextOrder
+}
+
+// AggregateFunc is how a column of a group is combined.
+type AggregateFunc uint8
+
+// The aggregate functions.
+const (
+	AggregateCount AggregateFunc = iota // sum of the units' counts
+	AggregateSum
+	AggregateMin
+	AggregateMax
+	AggregateAvg // from the derived columns Count and Sum
+)
+
+// Aggregate is the combination of one column.
+type Aggregate struct {
+	Func   AggregateFunc
+	Column ColumnRef
+	// Text is for MIN and MAX of text; its Weight column holds the weight of
+	// the unit's MIN or MAX.
+	Text TextOrder
+	// Count and Sum are the derived columns of AVG.
+	Count, Sum ColumnRef
+	// DivPrecision is the server's div_precision_increment, for AVG.
+	DivPrecision int
+}

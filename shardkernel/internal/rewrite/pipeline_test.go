@@ -1,0 +1,234 @@
+package rewrite_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gormshard/sharding/config"
+	"github.com/gormshard/sharding/shardkernel/algorithm"
+	"github.com/gormshard/sharding/shardkernel/internal/dialect"
+	"github.com/gormshard/sharding/shardkernel/internal/parse"
+	"github.com/gormshard/sharding/shardkernel/internal/plan"
+	"github.com/gormshard/sharding/shardkernel/internal/rewrite"
+	"github.com/gormshard/sharding/shardkernel/internal/route"
+	"github.com/gormshard/sharding/shardkernel/internal/rule"
+	"github.com/gormshard/sharding/shardkernel/internal/value"
+	"github.com/gormshard/sharding/shardkernel/keygen"
+)
+
+// pipeline runs statements from text to units without sending anything.
+type pipeline struct {
+	set     *rule.Set
+	meta    route.Meta
+	dialect *dialect.Dialect
+}
+
+func newPipeline(t testing.TB, cfg *config.Config, meta route.Meta) *pipeline {
+	t.Helper()
+	generators := keygen.NewRegistry()
+	if err := generators.Register("COUNTER", func(keygen.Props) (keygen.Generator, error) { return new(counter), nil }); err != nil {
+		t.Fatal(err)
+	}
+	set, err := rule.Compile(cfg, algorithm.NewRegistry(), generators)
+	if err != nil {
+		t.Fatalf("rules: %v", err)
+	}
+	return &pipeline{set: set, meta: meta, dialect: dialect.MySQL}
+}
+
+// counter is a generator whose keys are easy to recognise.
+type counter struct{ last int64 }
+
+func (c *counter) Next(context.Context) (any, error) {
+	c.last++
+	return 9000 + c.last, nil
+}
+
+// compiled is a statement that is ready to be run with arguments.
+type compiled struct {
+	pipeline *pipeline
+	program  *route.Program
+	template *rewrite.Template
+}
+
+func (p *pipeline) compile(sql string) (*compiled, error) {
+	stmt, err := parse.Parse(sql, p.set, p.dialect)
+	if err != nil {
+		return nil, err
+	}
+	program, err := route.Compile(stmt, p.set, value.Converter{})
+	if err != nil {
+		return nil, err
+	}
+	return &compiled{pipeline: p, program: program, template: rewrite.Compile(program, p.dialect)}, nil
+}
+
+func (c *compiled) run(args []any) (*plan.Execution, error) {
+	result, err := c.program.Route(args, c.pipeline.meta)
+	if err != nil {
+		return nil, err
+	}
+	if result.NeedsKeys() {
+		var keys []any
+		for range result.KeyRows {
+			key, err := result.KeyTable.Key.Generator.Next(context.Background())
+			if err != nil {
+				return nil, err
+			}
+			keys = append(keys, key)
+		}
+		if result, err = c.program.Route(args, c.pipeline.meta, keys...); err != nil {
+			return nil, err
+		}
+	}
+	return c.template.Rewrite(result, args, c.pipeline.meta)
+}
+
+// run takes a statement the whole way. One that names no configured table is
+// not parsed, as in the kernel.
+func (p *pipeline) run(sql string, args []any) (*plan.Execution, error) {
+	outline, err := parse.Scan(sql, p.set, p.dialect)
+	if err != nil {
+		return nil, err
+	}
+	if !outline.Named {
+		return &plan.Execution{Kind: plan.KindPassThrough, Reason: "no sharded and no broadcast table",
+			Units: []plan.Unit{{DataSource: p.set.DefaultDataSource, SQL: sql, Args: args}}}, nil
+	}
+	c, err := p.compile(sql)
+	if err != nil {
+		return nil, err
+	}
+	return c.run(args)
+}
+
+// columnOf makes the metadata of a column out of its type as a CREATE TABLE
+// would have it: "varchar(20) binary" is text with a binary collation.
+func columnOf(t testing.TB, name, typ string) value.Column {
+	t.Helper()
+	c := value.Column{Name: name, Type: typ}
+	word, _, _ := strings.Cut(strings.ReplaceAll(typ, "(", " "), " ")
+	switch word {
+	case "bigint":
+		c.Class, c.Bits = value.ClassInteger, 64
+	case "int":
+		c.Class, c.Bits = value.ClassInteger, 32
+	case "decimal":
+		c.Class, c.Precision, c.Scale = value.ClassDecimal, 10, 2
+	case "double":
+		c.Class = value.ClassFloat
+	case "datetime":
+		c.Class = value.ClassDateTime
+	case "enum":
+		c.Class = value.ClassEnum
+	case "json":
+		c.Class = value.ClassOther
+	case "varchar":
+		c.Class, c.Length = value.ClassText, 64
+		c.Collation = "utf8mb4_bin"
+		switch {
+		case strings.HasSuffix(typ, "binary"):
+			c.Collation = "binary"
+		case strings.HasSuffix(typ, "unicode"):
+			c.Collation, c.WeightRefused = "utf8mb4_unicode_520_ci", "its weights have several levels"
+		default:
+			c.Collation, c.PadSpace, c.SpaceWeight = "utf8mb4_general_ci", true, []byte{0, ' '}
+		}
+	default:
+		t.Fatalf("test: no column type %q", typ)
+	}
+	c.AutoIncrement = strings.HasSuffix(typ, "auto_increment")
+	return c
+}
+
+func collapse(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// printExecution writes an execution for people and for golden files.
+func printExecution(e *plan.Execution) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s", e.Kind)
+	if e.Write {
+		b.WriteString(" write")
+	}
+	if e.Query {
+		b.WriteString(" query")
+	}
+	fmt.Fprintf(&b, " — %s\n", e.Reason)
+	for _, u := range e.Units {
+		fmt.Fprintf(&b, "%s %s", u.DataSource, u.SQL)
+		if len(u.Args) > 0 {
+			fmt.Fprintf(&b, "  %v", u.Args)
+		}
+		b.WriteString("\n")
+	}
+	if m := e.Merge; m != nil {
+		b.WriteString(printMerge(m))
+	}
+	for _, w := range e.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", w)
+	}
+	return b.String()
+}
+
+func printMerge(m *plan.Merge) string {
+	var b strings.Builder
+	b.WriteString("merge " + [...]string{"iterate", "ordered", "group", "rows"}[m.Kind])
+	if m.Broadcast {
+		b.WriteString(" broadcast")
+	}
+	if m.Derived > 0 {
+		fmt.Fprintf(&b, " derived=%d", m.Derived)
+	}
+	for _, g := range m.GroupBy {
+		fmt.Fprintf(&b, " by %s%s", printRef(g.Column), printText(g.Text))
+	}
+	for _, a := range m.Aggregates {
+		name := [...]string{"count", "sum", "min", "max", "avg"}[a.Func]
+		fmt.Fprintf(&b, " %s(%s%s", name, printRef(a.Column), printText(a.Text))
+		if a.Func == plan.AggregateAvg {
+			fmt.Fprintf(&b, " count=%s sum=%s", printRef(a.Count), printRef(a.Sum))
+		}
+		b.WriteString(")")
+	}
+	for _, s := range m.OrderBy {
+		fmt.Fprintf(&b, " order %s", printRef(s.Column))
+		if s.Desc {
+			b.WriteString(" desc")
+		}
+		b.WriteString(printText(s.Text))
+	}
+	if m.HasLimit {
+		fmt.Fprintf(&b, " limit %d,%d", m.Offset, m.Count)
+	}
+	if m.Kind == plan.MergeRows {
+		fmt.Fprintf(&b, " %v", m.Rows)
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+func printRef(c plan.ColumnRef) string {
+	switch {
+	case c.Name != "":
+		return c.Name
+	case c.FromEnd:
+		return fmt.Sprintf("-%d", c.Index+1)
+	}
+	return fmt.Sprint(c.Index + 1)
+}
+
+func printText(t plan.TextOrder) string {
+	switch {
+	case t.Refuse != "":
+		return " [no text: " + t.Refuse + "]"
+	case t.HasWeight:
+		pad := ""
+		if t.PadSpace {
+			pad = " padded"
+		}
+		return " [weight " + printRef(t.Weight) + pad + "]"
+	}
+	return ""
+}

@@ -1,0 +1,157 @@
+// Package rewrite turns a routed statement into the statements that are sent:
+// it replaces byte ranges of the original text, never printing a syntax tree,
+// picks the arguments that belong to what is left, and writes the recipe by
+// which the units' rows become one result.
+package rewrite
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/gormshard/sharding/shardkernel/internal/dialect"
+	"github.com/gormshard/sharding/shardkernel/internal/parse"
+	"github.com/gormshard/sharding/shardkernel/internal/plan"
+	"github.com/gormshard/sharding/shardkernel/internal/route"
+)
+
+// Template is a statement prepared for rewriting. It is safe for concurrent
+// use.
+type Template struct {
+	stmt    *parse.Statement
+	program *route.Program
+	dialect *dialect.Dialect
+	main    int // index into Statement.Tables of the first sharded table, or -1
+
+	// kept holds finished texts of statements that go to one node, by the node
+	// of the first sharded table.
+	kept  []atomic.Pointer[keptText]
+	count atomic.Int32
+}
+
+// keptText is a finished text; next is another for the same node of the first
+// sharded table with other nodes of the others.
+type keptText struct {
+	names []string
+	sql   string
+	next  *keptText
+}
+
+// Limits of the texts a template keeps.
+const (
+	maxKeptTexts = 1024
+	maxKeptText  = 16 << 10 // bytes
+)
+
+// Compile prepares the program's statement. d is the dialect of the data
+// sources.
+func Compile(program *route.Program, d *dialect.Dialect) *Template {
+	return &Template{
+		stmt:    program.Statement(),
+		program: program,
+		dialect: d,
+		main:    program.Main(),
+		kept:    make([]atomic.Pointer[keptText], max(program.Nodes(), 1)),
+	}
+}
+
+// oneExecution is an execution with its single unit in one piece of memory.
+type oneExecution struct {
+	plan.Execution
+	unit [1]plan.Unit
+}
+
+// Rewrite returns what is to be sent for a result of the template's program. It
+// never changes args: units whose arguments are the statement's share the slice.
+func (t *Template) Rewrite(result *route.Result, args []any, meta route.Meta) (*plan.Execution, error) {
+	if len(result.Units) != 1 {
+		return t.several(result, args, meta)
+	}
+	e := new(oneExecution)
+	t.describe(&e.Execution, result)
+	e.Units = e.unit[:]
+	u := &result.Units[0]
+	if u.Rows == nil && u.Lists == nil && len(result.Keys) == 0 {
+		e.unit[0] = t.unit(u, t.text(u), args)
+		return &e.Execution, nil
+	}
+	edits := append(t.renames(u, parse.Span{End: len(t.stmt.Text)}), t.insertEdits(result, u)...)
+	sql, unitArgs := splice(t.stmt, edits, args)
+	e.unit[0] = t.unit(u, sql, unitArgs)
+	return &e.Execution, nil
+}
+
+// describe fills what the execution says of the statement as a whole.
+func (t *Template) describe(e *plan.Execution, result *route.Result) {
+	e.Kind, e.Reason, e.Warnings = result.Kind, result.Reason, result.Warnings
+	switch s := t.stmt; s.Kind {
+	case parse.KindSelect, parse.KindOther:
+		e.Query = true
+	case parse.KindInsert, parse.KindReplace:
+		e.Write, e.Query = true, s.Insert != nil && s.Insert.Returning
+	case parse.KindUpdate:
+		e.Write, e.Query = true, s.Update != nil && s.Update.Returning
+	case parse.KindDelete:
+		e.Write, e.Query = true, s.Delete != nil && s.Delete.Returning
+	case parse.KindDDL:
+		e.Write = true
+	}
+}
+
+func (t *Template) unit(u *route.Unit, sql string, args []any) plan.Unit {
+	unit := plan.Unit{DataSource: u.DataSource, SQL: sql, Args: args}
+	if t.main >= 0 {
+		unit.Table = u.Names[t.main]
+	}
+	return unit
+}
+
+// text returns the statement with the unit's names.
+func (t *Template) text(u *route.Unit) string {
+	slot := &t.kept[max(u.Node, 0)]
+	head := slot.Load()
+	for k := head; k != nil; k = k.next {
+		if slices.Equal(k.names, u.Names) {
+			return k.sql
+		}
+	}
+	sql, _ := splice(t.stmt, t.renames(u, parse.Span{End: len(t.stmt.Text)}), nil)
+	if len(sql) <= maxKeptText && t.count.Load() < maxKeptTexts {
+		// The names are copied: the result they are part of is larger.
+		if slot.CompareAndSwap(head, &keptText{names: slices.Clone(u.Names), sql: sql, next: head}) {
+			t.count.Add(1)
+		}
+	}
+	return sql
+}
+
+// several rewrites for several units, or for none.
+func (t *Template) several(result *route.Result, args []any, meta route.Meta) (*plan.Execution, error) {
+	e := new(plan.Execution)
+	t.describe(e, result)
+	e.Units = make([]plan.Unit, len(result.Units))
+	switch {
+	case result.Broadcast:
+		e.Merge = &plan.Merge{Broadcast: true}
+		for i := range result.Units {
+			u := &result.Units[i]
+			e.Units[i] = t.unit(u, t.text(u), args)
+		}
+		return e, nil
+	case t.stmt.Insert != nil:
+		return e, t.severalInserts(e, result, args)
+	case t.stmt.Select != nil:
+		return e, t.severalSelects(e, result, args, meta)
+	}
+	e.Merge = &plan.Merge{}
+	for i := range result.Units {
+		u := &result.Units[i]
+		if u.Lists == nil {
+			e.Units[i] = t.unit(u, t.text(u), args)
+			continue
+		}
+		edits := append(t.renames(u, parse.Span{End: len(t.stmt.Text)}), listEdits(u)...)
+		sql, unitArgs := splice(t.stmt, edits, args)
+		e.Units[i] = t.unit(u, sql, unitArgs)
+	}
+	return e, nil
+}

@@ -1,0 +1,322 @@
+package route
+
+import (
+	"fmt"
+
+	"github.com/gormshard/sharding/shardkernel/algorithm"
+	"github.com/gormshard/sharding/shardkernel/internal/parse"
+	"github.com/gormshard/sharding/shardkernel/internal/rule"
+	"github.com/gormshard/sharding/shardkernel/internal/value"
+)
+
+// evaluation is one execution's walk over the conditions.
+type evaluation struct {
+	program *Program
+	args    []any
+	meta    Meta
+	// elements holds, for each of Program.lists, where its elements live; nil for
+	// a list that was not evaluated.
+	elements [][]element
+	// err is the first error; what was computed after it has no meaning.
+	err error
+}
+
+// element is where one element of an IN list lives.
+type element struct {
+	nodes nodeSet
+	// always is true for an element that every unit keeps: NULL, and what could
+	// not be understood.
+	always bool
+}
+
+// column returns what is known of a sharding column. Text whose collation takes
+// different spellings for equal cannot be routed by, unless the user vouches for
+// one spelling.
+func (e *evaluation) column(t *rule.Table, k *key) *value.Column {
+	c := e.meta.column(t.Name, k.column)
+	if c == nil || c.Class != value.ClassText || c.Binary() {
+		return c
+	}
+	exact := (k.levels&levelDatabase == 0 || t.Database.TextExact) && (k.levels&levelTable == 0 || t.Tables.TextExact)
+	if !exact && e.err == nil {
+		e.err = errInexactText(t, c)
+	}
+	return c
+}
+
+// all is the answer "every node".
+const all = true
+
+// eval returns the nodes for which the condition may be true; every is true
+// instead of a full set.
+func (e *evaluation) eval(r *reference, x *expr) (set nodeSet, every bool) {
+	if x == nil {
+		return nodeSet{}, all
+	}
+	switch x.op {
+	case exprAnd:
+		every = true
+		for _, kid := range x.kids {
+			s, everyKid := e.eval(r, kid)
+			switch {
+			case everyKid:
+			case every:
+				set, every = s, false
+			default:
+				set.intersect(s)
+			}
+		}
+		return set, every
+	case exprOr:
+		for _, kid := range x.kids {
+			s, everyKid := e.eval(r, kid)
+			if everyKid {
+				return nodeSet{}, all
+			}
+			set.unite(s)
+		}
+		return set, false
+	case exprValues:
+		return e.evalValues(r, x)
+	case exprTuples:
+		return e.evalTuples(r, x)
+	case exprRange:
+		return e.evalRange(r, x)
+	}
+	return nodeSet{}, false
+}
+
+func (e *evaluation) evalValues(r *reference, x *expr) (set nodeSet, every bool) {
+	column := e.column(r.rule, x.key)
+	if x.list == noList || len(x.values) < 2 {
+		for i := range x.values {
+			if e.addValue(r, x.key, column, &x.values[i], &set) {
+				return nodeSet{}, all
+			}
+		}
+		return set, false
+	}
+	elements := make([]element, len(x.values))
+	for i := range x.values {
+		el := &elements[i]
+		el.always = e.addValue(r, x.key, column, &x.values[i], &el.nodes)
+		every = every || el.always
+		el.always = el.always || el.nodes.empty()
+		set.unite(el.nodes)
+	}
+	e.keepElements(x.list, elements)
+	return set, every
+}
+
+func (e *evaluation) keepElements(list int, elements []element) {
+	if e.elements == nil {
+		e.elements = make([][]element, len(e.program.lists))
+	}
+	e.elements[list] = elements
+}
+
+// addValue adds the nodes of one value of a key; it reports true when the value
+// may be anywhere.
+func (e *evaluation) addValue(r *reference, k *key, column *value.Column, operand *parse.Operand, set *nodeSet) bool {
+	arg, known := e.arg(operand)
+	if !known {
+		return all
+	}
+	v, match := e.program.convert.Compare(arg, column)
+	switch match {
+	case value.MatchValue:
+		return e.addNodes(r, k.levels, v, set)
+	case value.MatchNone, value.MatchNull: // nothing equals NULL
+		return false
+	}
+	return all
+}
+
+// addNodes adds the nodes of a value. A value without a target may be in rows
+// that were written under another rule or by hand, so a condition on it narrows
+// nothing.
+func (e *evaluation) addNodes(r *reference, levels level, v algorithm.Value, set *nodeSet) bool {
+	source, target := anyTarget, anyTarget
+	var err error
+	if levels&levelDatabase != 0 {
+		if source, err = shard(r.rule.Database, v); err != nil {
+			return all
+		}
+	}
+	if levels&levelTable != 0 {
+		if target, err = shard(r.rule.Tables, v); err != nil {
+			return all
+		}
+	}
+	r.layout.add(set, source, target)
+	return false
+}
+
+// shard returns the index of the strategy's target for a value.
+func shard(s *rule.Strategy, v algorithm.Value) (int, error) {
+	i, err := s.Sharder.Shard(v)
+	if err != nil {
+		return 0, err
+	}
+	if i < 0 || i >= len(s.Targets) {
+		return 0, fmt.Errorf("algorithm %s gives target %d of %d", s.Algorithm, i, len(s.Targets))
+	}
+	return i, nil
+}
+
+func (e *evaluation) evalTuples(r *reference, x *expr) (set nodeSet, every bool) {
+	elements := make([]element, len(x.tuples))
+	for i, tuple := range x.tuples {
+		nodes, everyTuple := e.evalTuple(r, x.parts, tuple)
+		elements[i] = element{nodes: nodes, always: everyTuple || nodes.empty()}
+		every = every || everyTuple
+		set.unite(nodes)
+	}
+	if x.list != noList {
+		e.keepElements(x.list, elements)
+	}
+	return set, every
+}
+
+func (e *evaluation) evalTuple(r *reference, parts []part, tuple []parse.Operand) (set nodeSet, every bool) {
+	every = true
+	for _, part := range parts {
+		if part.position >= len(tuple) {
+			continue
+		}
+		var nodes nodeSet
+		column := e.column(r.rule, part.key)
+		switch {
+		case e.addValue(r, part.key, column, &tuple[part.position], &nodes):
+		case every:
+			set, every = nodes, false
+		default:
+			set.intersect(nodes)
+		}
+	}
+	return set, every
+}
+
+func (e *evaluation) evalRange(r *reference, x *expr) (set nodeSet, every bool) {
+	column := e.column(r.rule, x.key)
+	var interval algorithm.Range
+	for i := range x.lower {
+		v, open, ok, none := e.bound(&x.lower[i], column, true)
+		if none {
+			return nodeSet{}, false
+		}
+		if !ok {
+			continue
+		}
+		order := 1
+		if interval.HasLower {
+			order, ok = v.Compare(interval.Lower)
+		}
+		if ok && (order > 0 || order == 0 && open) {
+			interval.Lower, interval.LowerOpen, interval.HasLower = v, open, true
+		}
+	}
+	for i := range x.upper {
+		v, open, ok, none := e.bound(&x.upper[i], column, false)
+		if none {
+			return nodeSet{}, false
+		}
+		if !ok {
+			continue
+		}
+		order := -1
+		if interval.HasUpper {
+			order, ok = v.Compare(interval.Upper)
+		}
+		if ok && (order < 0 || order == 0 && open) {
+			interval.Upper, interval.UpperOpen, interval.HasUpper = v, open, true
+		}
+	}
+	if !interval.HasLower && !interval.HasUpper {
+		return nodeSet{}, all
+	}
+	if interval.HasLower && interval.HasUpper {
+		order, ok := interval.Lower.Compare(interval.Upper)
+		if !ok {
+			return nodeSet{}, all
+		}
+		if order > 0 || order == 0 && (interval.LowerOpen || interval.UpperOpen) {
+			return nodeSet{}, false
+		}
+	}
+	return e.rangeNodes(r, x.key.levels, interval)
+}
+
+// bound brings a bound to the column's type. ok is false when it is not known,
+// none is true when nothing compares with it, as with NULL.
+func (e *evaluation) bound(b *bound, column *value.Column, lower bool) (v algorithm.Value, open, ok, none bool) {
+	arg, known := e.arg(&b.operand)
+	if !known {
+		return v, false, false, false
+	}
+	if arg == nil {
+		return v, false, false, true
+	}
+	v, open, ok = e.program.convert.Bound(arg, column, lower, b.open)
+	switch v.Kind() {
+	case algorithm.KindInt, algorithm.KindUint, algorithm.KindTime:
+		return v, open, ok, false
+	}
+	// The order of texts is the collation's, which algorithms do not know.
+	return v, false, false, false
+}
+
+func (e *evaluation) rangeNodes(r *reference, levels level, interval algorithm.Range) (set nodeSet, every bool) {
+	sources, everySource := e.rangeTargets(r.rule.Database, levels&levelDatabase != 0, interval)
+	targets, everyTarget := e.rangeTargets(r.rule.Tables, levels&levelTable != 0, interval)
+	if everySource && everyTarget {
+		return nodeSet{}, all
+	}
+	for i := range r.rule.Nodes {
+		n := &r.rule.Nodes[i]
+		if (everySource || sources[n.Source]) && (everyTarget || targets[n.Target]) {
+			set.add(i)
+		}
+	}
+	return set, false
+}
+
+func (e *evaluation) rangeTargets(s *rule.Strategy, concerned bool, interval algorithm.Range) (targets []bool, every bool) {
+	if !concerned || s.Ranger == nil || e.err != nil {
+		return nil, all
+	}
+	indexes, ok, err := s.Ranger.Range(interval)
+	if err != nil {
+		e.err = rangeRefused(s, err)
+		return nil, all
+	}
+	if !ok {
+		return nil, all
+	}
+	targets = make([]bool, len(s.Targets))
+	for _, i := range indexes {
+		if i < 0 || i >= len(targets) {
+			return nil, all
+		}
+		targets[i] = true
+	}
+	return targets, false
+}
+
+// arg returns the value of an operand; known is false when it has none before
+// the statement runs.
+func (e *evaluation) arg(o *parse.Operand) (arg any, known bool) {
+	switch o.Kind {
+	case parse.OperandLiteral:
+		return o.Literal, true
+	case parse.OperandParam:
+		if o.Param >= len(e.args) {
+			if e.err == nil {
+				e.err = tooFewArguments(len(e.program.stmt.Markers), len(e.args))
+			}
+			return nil, false
+		}
+		return e.args[o.Param], true
+	}
+	return nil, false
+}

@@ -1,0 +1,310 @@
+package route
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel/algorithm"
+	"github.com/gormshard/sharding/shardkernel/internal/parse"
+	"github.com/gormshard/sharding/shardkernel/internal/plan"
+	"github.com/gormshard/sharding/shardkernel/internal/rule"
+	"github.com/gormshard/sharding/shardkernel/internal/value"
+)
+
+// insertion is an INSERT or REPLACE with VALUES or SET into a sharded table.
+type insertion struct {
+	ref *reference
+	// positions holds the position of each of ref.keys in a row; generated that
+	// of the generated column. -1: not in the column list. They are unknown
+	// without a column list until the metadata gives the columns.
+	positions []int
+	generated int
+	listed    bool
+	rows      [][]parse.Operand
+}
+
+func (p *Program) compileInsert(ref *reference) *insertion {
+	in := &insertion{ref: ref}
+	if columns := p.stmt.Insert.Columns; columns != nil {
+		in.listed = true
+		in.positions, in.generated = columnPositions(ref, func(name string) int { return slices.Index(columns, name) })
+	}
+	for _, row := range p.stmt.Insert.Rows {
+		in.rows = append(in.rows, literals(row.Values))
+	}
+	return in
+}
+
+func columnPositions(ref *reference, indexOf func(name string) int) (keys []int, generated int) {
+	for _, k := range ref.keys {
+		keys = append(keys, indexOf(k.column))
+	}
+	generated = -1
+	if ref.rule.Key != nil {
+		generated = indexOf(ref.rule.Key.Column)
+	}
+	return keys, generated
+}
+
+// columnsOf returns the positions of the columns, from the metadata when the
+// statement has no list.
+func (in *insertion) columnsOf(meta Meta) (keys []int, generated int, err error) {
+	if in.listed {
+		return in.positions, in.generated, nil
+	}
+	var table *value.Table
+	if meta != nil {
+		table = meta(in.ref.rule.Name)
+	}
+	if table == nil {
+		return nil, 0, fault.Unsupported("INSERT without column list", "the columns of "+in.ref.rule.Name+" are not known, so the sharding column cannot be found",
+			"name the columns")
+	}
+	keys, generated = columnPositions(in.ref, func(name string) int {
+		return slices.IndexFunc(table.Columns, func(c value.Column) bool { return c.Name == name })
+	})
+	return keys, generated, nil
+}
+
+func (p *Program) routeInsert(args []any, meta Meta, keys []any) (*Result, error) {
+	in := p.insert
+	e := evaluation{program: p, args: args, meta: meta}
+	positions, generated, err := in.columnsOf(meta)
+	if err != nil {
+		return nil, err
+	}
+	keyRows, err := in.keyRows(&e, generated)
+	if err != nil {
+		return nil, err
+	}
+	if len(keyRows) > 0 && generated < 0 && !in.listed {
+		return nil, fault.Unsupported("INSERT without column list", "the metadata has no column "+in.ref.rule.Key.Column+" to put the generated key into", "name the columns")
+	}
+	if len(keyRows) > 0 && len(keys) == 0 {
+		return &Result{Kind: plan.KindStandard, Reason: p.reasons.rows, KeyRows: keyRows, KeyTable: in.ref.rule}, nil
+	}
+	if len(keys) != len(keyRows) {
+		return nil, fmt.Errorf("sharding: %d generated keys for %d rows", len(keys), len(keyRows))
+	}
+
+	var few [16]int
+	nodes := few[:0]
+	next := 0
+	for row := range in.rows {
+		var key any
+		hasKey := next < len(keyRows) && keyRows[next] == row
+		if hasKey {
+			key = keys[next]
+			next++
+		}
+		node, err := in.nodeOf(&e, row, positions, key, hasKey)
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, node)
+	}
+	result, err := p.insertResult(&e, nodes)
+	if err != nil {
+		return nil, err
+	}
+	if len(keyRows) > 0 {
+		result.KeyRows, result.KeyTable, result.Keys, result.KeyPosition = keyRows, in.ref.rule, keys, generated
+	}
+	return result, p.checkUpsert(&e, result)
+}
+
+// keyRows returns the rows whose key is to be generated: those without the
+// column, and those that give it NULL, 0 or DEFAULT, as AUTO_INCREMENT does.
+func (in *insertion) keyRows(e *evaluation, generated int) ([]int, error) {
+	key := in.ref.rule.Key
+	if key == nil {
+		return nil, nil
+	}
+	column := e.meta.column(in.ref.rule.Name, key.Column)
+	var rows []int
+	for i, values := range in.rows {
+		generate := generated < 0
+		if !generate && generated < len(values) {
+			o := &values[generated]
+			generate = o.Kind == parse.OperandDefault
+			if arg, known := e.arg(o); known && !generate {
+				v, err := e.program.convert.Store(arg, column)
+				n, isInt := v.Int64()
+				generate = err == nil && (v.IsNull() || isInt && n == 0)
+			}
+		}
+		if generate {
+			rows = append(rows, i)
+		}
+	}
+	return rows, e.err
+}
+
+// nodeOf returns the node of one row. key is the row's generated key, if
+// hasKey.
+func (in *insertion) nodeOf(e *evaluation, row int, positions []int, key any, hasKey bool) (int, error) {
+	source, target := anyTarget, anyTarget
+	for i := range in.ref.keys {
+		k := &in.ref.keys[i]
+		v, err := in.stored(e, row, k, positions[i], key, hasKey)
+		if err != nil {
+			return 0, err
+		}
+		if k.levels&levelDatabase != 0 {
+			if source, err = shard(in.ref.rule.Database, v); err != nil {
+				return 0, in.noNode(row, k.column, err)
+			}
+		}
+		if k.levels&levelTable != 0 {
+			if target, err = shard(in.ref.rule.Tables, v); err != nil {
+				return 0, in.noNode(row, k.column, err)
+			}
+		}
+	}
+	if source == anyTarget && target == anyTarget {
+		if len(in.ref.rule.Nodes) == 1 {
+			return 0, nil
+		}
+		return 0, in.errNoKey(row, "", "no strategy chooses among its nodes", "configure a strategy for the table")
+	}
+	var set nodeSet
+	in.ref.layout.add(&set, source, target)
+	switch set.count() {
+	case 1:
+		return set.next(0), nil
+	case 0:
+		return 0, in.noNode(row, "", fmt.Errorf("the data source and the table its values lead to are no configured node together"))
+	}
+	return 0, in.errNoKey(row, "", "its values leave several nodes", "configure a strategy for both levels of the table")
+}
+
+// stored returns the value that the key column will hold.
+func (in *insertion) stored(e *evaluation, row int, k *key, position int, key any, hasKey bool) (algorithm.Value, error) {
+	const remedy = "give the column a value"
+	table := in.ref.rule
+	var arg any
+	switch values := in.rows[row]; {
+	case hasKey && k.column == table.Key.Column:
+		arg = key
+	case position < 0 || position >= len(values):
+		return algorithm.Null(), in.errNoKey(row, k.column, "the column is missing", remedy)
+	case values[position].Kind == parse.OperandDefault:
+		return algorithm.Null(), in.errNoKey(row, k.column, "the value is DEFAULT", remedy)
+	default:
+		var known bool
+		if arg, known = e.arg(&values[position]); !known {
+			if e.err != nil {
+				return algorithm.Null(), e.err
+			}
+			return algorithm.Null(), fault.Unsupported("VALUES", fmt.Sprintf("row %d gives the sharding column %s an expression, whose value is known only to the database", row+1, k.column),
+				"give it as a literal or a parameter")
+		}
+	}
+	column := e.column(table, k)
+	if e.err != nil {
+		return algorithm.Null(), e.err
+	}
+	v, err := e.program.convert.Store(arg, column)
+	if err != nil {
+		return v, &fault.UnsupportedError{
+			Clause: "VALUES", Reason: fmt.Sprintf("row %d: what the sharding column %s would hold is not certain", row+1, k.column), Err: err,
+			Remedy: "give a value of the column's type",
+		}
+	}
+	if v.IsNull() {
+		return v, in.errNoKey(row, k.column, "the value is NULL", remedy)
+	}
+	return v, nil
+}
+
+func (in *insertion) errNoKey(row int, column, reason, remedy string) error {
+	return &fault.RouteError{Class: fault.ErrNoShardingKey, Table: in.ref.rule.Name, Column: column, Row: row + 1, Reason: reason, Remedy: remedy}
+}
+
+func (in *insertion) noNode(row int, column string, err error) error {
+	return &fault.RouteError{Class: fault.ErrNoDataNode, Table: in.ref.rule.Name, Column: column, Row: row + 1, Err: err,
+		Remedy: "add the node to actualDataNodes, or correct the value"}
+}
+
+// insertResult makes the units of rows that go to the given nodes.
+func (p *Program) insertResult(e *evaluation, nodes []int) (*Result, error) {
+	in := p.insert
+	table := in.ref.rule
+	one := len(nodes) > 0
+	for _, n := range nodes {
+		one = one && n == nodes[0]
+	}
+	switch {
+	case one:
+		return p.insertOne(e, nodes[0])
+	case len(nodes) == 0:
+		return p.insertOne(e, 0)
+	case p.scatter != nil:
+		return nil, p.scatter
+	}
+	rows := make(map[int][]int)
+	var used []int
+	for row, n := range nodes {
+		if rows[n] == nil {
+			used = append(used, n)
+		}
+		rows[n] = append(rows[n], row)
+	}
+	slices.SortFunc(used, func(a, b int) int { return compareNodes(table, a, b) })
+	result := &Result{Kind: plan.KindStandard, Reason: p.reasons.rows, Units: make([]Unit, len(used))}
+	for i, n := range used {
+		node := &table.Nodes[n]
+		names := make([]string, len(p.stmt.Tables))
+		names[in.ref.table] = node.Table
+		result.Units[i] = Unit{DataSource: node.DataSource, Order: node.Order, Node: n, Names: names, Rows: rows[n]}
+	}
+	return result, nil
+}
+
+// insertOne is the route of an INSERT that goes to one node whole. Other tables
+// in it, as in a subquery, have to be there too.
+func (p *Program) insertOne(e *evaluation, node int) (*Result, error) {
+	in := p.insert
+	n := &in.ref.rule.Nodes[node]
+	if p.single != "" && p.single != n.DataSource {
+		return nil, p.errApart()
+	}
+	result := newOneUnit(len(p.stmt.Tables))
+	result.Kind, result.Reason = plan.KindStandard, p.reasons.rows
+	u := &result.unit[0]
+	u.DataSource, u.Order, u.Node = n.DataSource, n.Order, node
+	u.Names[in.ref.table] = n.Table
+	for _, r := range p.refs {
+		if r == in.ref {
+			continue
+		}
+		set, every := e.eval(r, r.where)
+		if e.err != nil {
+			return nil, e.err
+		}
+		if every {
+			set = allNodes(len(r.rule.Nodes))
+		}
+		other := set.next(0)
+		if set.count() > 1 {
+			return nil, p.scatter
+		}
+		if other < 0 {
+			other = slices.IndexFunc(r.rule.Nodes, func(o rule.Node) bool { return o.DataSource == n.DataSource })
+		}
+		if other < 0 || r.rule.Nodes[other].DataSource != n.DataSource {
+			return nil, p.errApart()
+		}
+		u.Names[r.table] = r.rule.Nodes[other].Table
+	}
+	return &result.Result, nil
+}
+
+// compareNodes orders nodes by data source, then as configured.
+func compareNodes(t *rule.Table, a, b int) int {
+	if d := t.Nodes[a].Order - t.Nodes[b].Order; d != 0 {
+		return d
+	}
+	return a - b
+}

@@ -1,0 +1,99 @@
+package route
+
+import (
+	"slices"
+
+	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel/internal/parse"
+	"github.com/gormshard/sharding/shardkernel/internal/plan"
+	"github.com/gormshard/sharding/shardkernel/internal/rule"
+)
+
+// checkUpdate refuses an UPDATE that may move a row to another node.
+func (p *Program) checkUpdate(e *evaluation, result *Result) error {
+	if p.stmt.Update == nil || result.Kind == plan.KindUnicast {
+		return nil
+	}
+	for _, r := range p.refs {
+		if err := p.checkMoves(e, r, p.stmt.Update.Set, result); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkUpsert does the same for what an INSERT sets in an existing row, which is
+// in the node of the row that was to be inserted.
+func (p *Program) checkUpsert(e *evaluation, result *Result) error {
+	if len(p.stmt.Insert.OnDup) == 0 {
+		return nil
+	}
+	return p.checkMoves(e, p.insert.ref, p.stmt.Insert.OnDup, result)
+}
+
+func (p *Program) checkMoves(e *evaluation, r *reference, set []parse.Assignment, result *Result) error {
+	for i := range set {
+		a := &set[i]
+		if a.Column.Table >= 0 && a.Column.Table != r.table {
+			continue
+		}
+		k, ok := r.keyNamed(a.Column.Name)
+		if !ok || a.Self || a.Inserted == k.column {
+			continue
+		}
+		if !p.stays(e, r, k, &a.Value, result) {
+			if e.err != nil {
+				return e.err
+			}
+			return &fault.RouteError{
+				Class: fault.ErrShardingKeyUpdate, Table: r.rule.Name, Column: k.column,
+				Reason: "rows with the new value belong to another node, or it cannot be told",
+				Remedy: "leave the column out of SET, or put a condition on it with the same value into WHERE; to move a row, insert it anew and delete the old one",
+			}
+		}
+	}
+	return nil
+}
+
+// stays reports whether a row of each of the result's nodes belongs to its node
+// still after its key became the value.
+func (p *Program) stays(e *evaluation, r *reference, k *key, operand *parse.Operand, result *Result) bool {
+	o := literal(*operand)
+	arg, known := e.arg(&o)
+	if !known {
+		return false
+	}
+	v, err := e.program.convert.Store(arg, e.column(r.rule, k))
+	if err != nil || v.IsNull() {
+		return false
+	}
+	source, target := anyTarget, anyTarget
+	if k.levels&levelDatabase != 0 {
+		if source, err = shard(r.rule.Database, v); err != nil {
+			return false
+		}
+	}
+	if k.levels&levelTable != 0 {
+		if target, err = shard(r.rule.Tables, v); err != nil {
+			return false
+		}
+	}
+	for i := range result.Units {
+		n := r.nodeIn(&result.Units[i])
+		if source != anyTarget && n.Source != source || target != anyTarget && n.Target != target {
+			return false
+		}
+	}
+	return true
+}
+
+// nodeIn returns the node of the reference in a unit.
+func (r *reference) nodeIn(u *Unit) *rule.Node {
+	if r.index == 0 {
+		return &r.rule.Nodes[u.Node]
+	}
+	i := slices.IndexFunc(r.rule.Nodes, func(n rule.Node) bool {
+		return n.DataSource == u.DataSource && n.Table == u.Names[r.table]
+	})
+	return &r.rule.Nodes[i]
+}

@@ -1,0 +1,243 @@
+// Package route finds the data nodes a statement concerns. A Program is made
+// once for a statement and rule set; routing one execution evaluates its
+// conditions with the arguments.
+//
+// The nodes found are always a superset of those that can hold a row the
+// statement speaks of: what is not understood widens, never narrows. A
+// statement that needs several nodes is let through only in shapes whose exact
+// answer can be made of the nodes' answers; any other is refused.
+package route
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel/internal/parse"
+	"github.com/gormshard/sharding/shardkernel/internal/plan"
+	"github.com/gormshard/sharding/shardkernel/internal/rule"
+	"github.com/gormshard/sharding/shardkernel/internal/value"
+)
+
+// Program is a statement prepared for routing under one rule set. It is
+// immutable and safe for concurrent use.
+type Program struct {
+	stmt    *parse.Statement
+	set     *rule.Set
+	convert value.Converter
+
+	refs []*reference // to sharded tables, in text order
+	// broadcast marks the entries of Statement.Tables that are broadcast tables.
+	broadcast []bool
+	// single is the data source of the single tables named beside others; empty
+	// when there are none.
+	single string
+
+	links  []link
+	places []placement
+	lists  []list
+	insert *insertion
+	// fixed is the result of a statement whose route depends on no argument.
+	fixed *Result
+	// scatter is why the statement may not go to several nodes, nil when it may.
+	scatter error
+	reasons reasons
+}
+
+// reasons are the sentences of Result.Reason.
+type reasons struct{ one, some, every, none, rows string }
+
+// Compile prepares a statement. It refuses what no arguments could make
+// routable. convert knows how the data sources' drivers and servers take values.
+func Compile(stmt *parse.Statement, set *rule.Set, convert value.Converter) (*Program, error) {
+	p := &Program{stmt: stmt, set: set, convert: convert, broadcast: make([]bool, len(stmt.Tables))}
+	if err := p.classify(); err != nil {
+		return nil, err
+	}
+	broadcast := slices.Contains(p.broadcast, true)
+	switch {
+	case len(p.refs) == 0 && !broadcast:
+		p.fixed = p.passThrough()
+		return p, nil
+	case stmt.Kind == parse.KindOther || stmt.Kind == parse.KindDDL:
+		return nil, fault.Unsupported("this kind of statement", "it names a sharded or broadcast table and is neither SELECT nor a change of rows",
+			"run it on every data source; Plugin.DataSource(name) gives the pool")
+	case p.writesBroadcast():
+		if err := p.compileBroadcastWrite(); err != nil {
+			return nil, err
+		}
+		return p, nil
+	case len(p.refs) == 0:
+		p.fixed = p.unicast()
+		return p, nil
+	}
+	p.compileReasons()
+	p.compileJoins()
+	if stmt.Insert != nil && !stmt.Insert.Select && p.targetRef() != nil {
+		p.insert = p.compileInsert(p.targetRef())
+	}
+	return p, nil
+}
+
+// Statement returns the statement the program routes.
+func (p *Program) Statement() *parse.Statement { return p.stmt }
+
+// Logical returns the logical name of an entry of Statement.Tables; ok is false
+// for a table that the rules leave alone.
+func (p *Program) Logical(table int) (name string, ok bool) {
+	if r := p.refOf(table); r != nil {
+		return r.rule.Name, true
+	}
+	return p.stmt.Tables[table].Name, p.broadcast[table]
+}
+
+// Main returns the index into Statement.Tables of the first sharded table, -1
+// when there is none.
+func (p *Program) Main() int {
+	if len(p.refs) == 0 {
+		return -1
+	}
+	return p.refs[0].table
+}
+
+// Nodes returns the number of nodes Unit.Node counts.
+func (p *Program) Nodes() int {
+	if len(p.refs) == 0 {
+		return 0
+	}
+	return len(p.refs[0].rule.Nodes)
+}
+
+// classify finds out what each reference of the statement is.
+func (p *Program) classify() error {
+	layouts := map[*rule.Table]*layout{}
+	for i := range p.stmt.Tables {
+		ref := &p.stmt.Tables[i]
+		table, sharded := p.set.Table(ref.Name)
+		p.broadcast[i] = !sharded && p.set.IsBroadcast(ref.Name)
+		if sharded || p.broadcast[i] {
+			if err := p.checkSchema(ref); err != nil {
+				return err
+			}
+		}
+		switch {
+		case sharded:
+			l := layouts[table]
+			if l == nil {
+				l = newLayout(table)
+				layouts[table] = l
+			}
+			p.refs = append(p.refs, &reference{
+				index: len(p.refs), table: i, scope: ref.Scope, rule: table, layout: l, keys: keysOf(table),
+			})
+		case !p.broadcast[i]:
+			source := p.set.SingleSource(ref.Name)
+			if p.single != "" && p.single != source {
+				return fault.Unsupported("tables "+ref.Name+" and others", "they live in different data sources",
+					"read them with separate statements")
+			}
+			p.single = source
+		}
+	}
+	return nil
+}
+
+// checkSchema refuses a configured table under another schema's name.
+func (p *Program) checkSchema(ref *parse.TableRef) error {
+	switch {
+	case ref.Schema == "" || p.set.Schema != "" && strings.EqualFold(ref.Schema, p.set.Schema):
+		return nil
+	case p.set.Schema == "":
+		return fault.Unsupported("schema "+ref.Schema+" before table "+ref.Name, "the configuration does not name the logical schema",
+			"leave the schema out, or set schema in the configuration")
+	}
+	return fault.Unsupported("schema "+ref.Schema+" before table "+ref.Name, "a sharded or broadcast table has that name, but its logical schema is "+p.set.Schema,
+		"leave the schema out")
+}
+
+func (p *Program) passThrough() *Result {
+	source := p.single
+	if source == "" {
+		source = p.set.DefaultDataSource
+	}
+	return p.fixedUnit(plan.KindPassThrough, source, "no sharded and no broadcast table")
+}
+
+// unicast is the route of a statement that reads broadcast tables, and perhaps
+// reads or writes single ones.
+func (p *Program) unicast() *Result {
+	if p.single != "" {
+		return p.fixedUnit(plan.KindUnicast, p.single, "broadcast tables are read where the single table lives")
+	}
+	return p.fixedUnit(plan.KindUnicast, p.set.DataSources[0], "a broadcast table is the same in every data source")
+}
+
+func (p *Program) fixedUnit(kind plan.Kind, source, reason string) *Result {
+	r := newOneUnit(len(p.stmt.Tables))
+	r.Kind, r.Reason = kind, reason
+	r.unit[0].DataSource = source
+	r.unit[0].Order = p.orderOf(source)
+	return &r.Result
+}
+
+func (p *Program) orderOf(source string) int { return slices.Index(p.set.DataSources, source) }
+
+// targetRef returns the sharded table the statement writes, nil when there is
+// none.
+func (p *Program) targetRef() *reference {
+	for _, r := range p.refs {
+		if p.stmt.Tables[r.table].Target {
+			return r
+		}
+	}
+	return nil
+}
+
+func (p *Program) compileReasons() {
+	t := p.refs[0].rule
+	keys := keyNames(t)
+	if keys == "" {
+		keys = "a sharding column"
+	}
+	p.reasons = reasons{
+		one:   "the condition on " + keys + " leads to one node of " + t.Name,
+		some:  "the condition on " + keys + " leads to some nodes of " + t.Name,
+		every: "no condition on " + keys + " narrows the nodes of " + t.Name,
+		none:  "the conditions contradict each other: one node answers",
+		rows:  "each row goes to the node of its " + keys,
+	}
+	if len(t.Nodes) == 1 {
+		p.reasons.one = t.Name + " has one node"
+		p.reasons.every = p.reasons.one
+	}
+}
+
+// compileJoins prepares the conditions and what the joins say of the nodes.
+func (p *Program) compileJoins() {
+	var outermost []link
+	for scope := range p.stmt.Scopes {
+		links := p.linkScope(scope)
+		if scope == 0 {
+			outermost = links
+		}
+		p.links = append(p.links, links...)
+		for _, r := range p.refs {
+			if r.scope != scope {
+				continue
+			}
+			for i := range r.keys {
+				k := &r.keys[i]
+				k.sources = sources(links, endpoint{r.index, k.column})
+			}
+			p.compileWhere(r, links)
+		}
+	}
+	p.scatter = p.refuseScatter()
+	if slices.ContainsFunc(p.refs, func(r *reference) bool { return r.scope != 0 }) {
+		return
+	}
+	var err error
+	if p.places, err = p.placeJoins(outermost); p.scatter == nil {
+		p.scatter = err
+	}
+}

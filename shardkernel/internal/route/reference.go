@@ -1,0 +1,134 @@
+package route
+
+import (
+	"strings"
+
+	"github.com/gormshard/sharding/shardkernel/internal/parse"
+	"github.com/gormshard/sharding/shardkernel/internal/rule"
+)
+
+// level is a set of the two levels at which a table is sharded.
+type level uint8
+
+const (
+	levelDatabase level = 1 << iota
+	levelTable
+)
+
+// reference is one reference of a statement to a sharded table.
+type reference struct {
+	index    int // in Program.refs
+	table    int // in Statement.Tables
+	scope    int
+	rule     *rule.Table
+	layout   *layout
+	keys     []key
+	nullable bool  // stands on the nullable side of an outer join
+	where    *expr // nil: every node
+}
+
+// key is a sharding column of a reference.
+type key struct {
+	column string
+	levels level
+	// sources are the columns, this one first, whose value is the key's value in
+	// every row in which a condition on them is true.
+	sources []endpoint
+}
+
+// keysOf returns the sharding columns of a table, each once.
+func keysOf(t *rule.Table) []key {
+	var keys []key
+	if t.Database != nil {
+		keys = append(keys, key{column: t.Database.Column, levels: levelDatabase})
+	}
+	switch {
+	case t.Tables == nil:
+	case t.Database != nil && t.Database.Column == t.Tables.Column:
+		keys[0].levels |= levelTable
+	default:
+		keys = append(keys, key{column: t.Tables.Column, levels: levelTable})
+	}
+	return keys
+}
+
+// keyNamed returns the sharding column of that name.
+func (r *reference) keyNamed(name string) (*key, bool) {
+	for i := range r.keys {
+		if r.keys[i].column == name {
+			return &r.keys[i], true
+		}
+	}
+	return nil, false
+}
+
+// keyNames lists the sharding columns for messages.
+func keyNames(t *rule.Table) string {
+	var names []string
+	for _, k := range keysOf(t) {
+		names = append(names, k.column)
+	}
+	return strings.Join(names, " and ")
+}
+
+// concerns returns the key whose value a condition on the column fixes, nil
+// when the column says nothing of the reference's nodes.
+func (r *reference) concerns(c parse.Column, refs []*reference, free bool) *key {
+	for i := range r.keys {
+		for _, source := range r.keys[i].sources {
+			if source.column != c.Name {
+				continue
+			}
+			if c.Table == refs[source.ref].table || c.Table == parse.AnyTable && free {
+				return &r.keys[i]
+			}
+		}
+	}
+	return nil
+}
+
+// layout finds the nodes of a table by the targets of its strategies.
+type layout struct {
+	table    *rule.Table
+	bySource [][]int // node indexes by Node.Source; nil without database strategy
+	byTarget [][]int // node indexes by Node.Target; nil without table strategy
+}
+
+func newLayout(t *rule.Table) *layout {
+	l := &layout{table: t}
+	if t.Database != nil {
+		l.bySource = make([][]int, len(t.Database.Targets))
+	}
+	if t.Tables != nil {
+		l.byTarget = make([][]int, len(t.Tables.Targets))
+	}
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		if l.bySource != nil {
+			l.bySource[n.Source] = append(l.bySource[n.Source], i)
+		}
+		if l.byTarget != nil {
+			l.byTarget[n.Target] = append(l.byTarget[n.Target], i)
+		}
+	}
+	return l
+}
+
+// anyTarget stands for every target of a level.
+const anyTarget = -1
+
+// add adds the nodes of one source and one target, either of which may be
+// anyTarget, but not both.
+func (l *layout) add(set *nodeSet, source, target int) {
+	if source == anyTarget {
+		for _, i := range l.byTarget[target] {
+			set.add(i)
+		}
+		return
+	}
+	for _, i := range l.bySource[source] {
+		if target == anyTarget || l.table.Nodes[i].Target == target {
+			set.add(i)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package route
+
+import (
+	"fmt"
+
+	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel/internal/parse"
+	"github.com/gormshard/sharding/shardkernel/internal/rule"
+	"github.com/gormshard/sharding/shardkernel/internal/value"
+)
+
+// refusals are the features that keep a statement from going to several nodes,
+// the most telling first.
+var refusals = []struct {
+	feature        parse.Feature
+	clause, reason string
+	remedy         string // empty: reach one node
+}{
+	{parse.FeatureCTE, "WITH", "a common table expression over several nodes is not computed yet", ""},
+	{parse.FeatureUnion, "UNION", "the branches are not combined over several nodes yet", ""},
+	{parse.FeatureDerived, "derived table", "a derived table over several nodes is not computed yet", ""},
+	{parse.FeatureSubquery, "subquery", "a node cannot answer a subquery whose rows are on other nodes", ""},
+	{parse.FeatureWindow, "window function", "a window reaches over the rows of all nodes", ""},
+	{parse.FeatureLocking, "locking read", "rows on several nodes are not locked in one order yet", ""},
+	{parse.FeatureInto, "INTO", "several nodes would write the same target", ""},
+	{parse.FeatureUserVariable, "user variable", "a variable belongs to the session of one node", "pass the value as a parameter"},
+	{parse.FeatureSystemVariable, "system variable", "its value may differ between nodes", "read it with a statement of its own"},
+	{parse.FeatureFoundRows, "FOUND_ROWS", "no node knows the number of all rows", "count with a statement of its own"},
+	{parse.FeatureLastInsertID, "LAST_INSERT_ID()", "its value belongs to the session of one node", "pass the value as a parameter"},
+	{parse.FeatureLock, "lock function", "a named lock belongs to one server", ""},
+	{parse.FeatureNow, "NOW()", "the nodes would evaluate it at different instants", "pass the time as a parameter"},
+	{parse.FeatureVolatile, "volatile function", "the nodes would evaluate it differently", "pass the value as a parameter"},
+}
+
+// refuseScatter returns why the statement may not go to several nodes, whatever
+// they are.
+func (p *Program) refuseScatter() error {
+	stmt := p.stmt
+	for _, r := range refusals {
+		if stmt.Features&r.feature != 0 {
+			return p.refuse(r.clause, r.reason, r.remedy)
+		}
+	}
+	switch {
+	case stmt.Select != nil:
+		switch s := stmt.Select; {
+		case s.Distinct:
+			return p.refuse("DISTINCT", "rows are not made distinct over several nodes yet", "")
+		case s.Rollup:
+			return p.refuse("WITH ROLLUP", "the subtotals of nodes are not combined", "")
+		case s.Having != parse.Span{}:
+			return p.refuse("HAVING", "it is not evaluated over the groups of several nodes yet", "")
+		}
+	case stmt.Insert != nil:
+		if stmt.Insert.Select {
+			return p.refuse("INSERT … SELECT", "its rows would have to be carried from node to node", "")
+		}
+	case stmt.Update != nil:
+		switch u := stmt.Update; {
+		case u.Multi:
+			return p.refuse("multi-table UPDATE", "its tables are not paired node by node yet", "")
+		case u.Limit:
+			return p.refuse("UPDATE with LIMIT", "no node knows how many rows the others change", "")
+		}
+	case stmt.Delete != nil:
+		switch d := stmt.Delete; {
+		case d.Multi:
+			return p.refuse("multi-table DELETE", "its tables are not paired node by node yet", "")
+		case d.Limit:
+			return p.refuse("DELETE with LIMIT", "no node knows how many rows the others remove", "")
+		}
+	default:
+		return p.refuse("this form of SELECT", "it is not computed over several nodes yet", "")
+	}
+	for _, r := range p.refs {
+		if r.scope != 0 {
+			return p.refuse("subquery", "a node cannot answer a subquery whose rows are on other nodes", "")
+		}
+	}
+	return nil
+}
+
+// refuse refuses several nodes. Without a remedy of its own the way out is to
+// reach one node.
+func (p *Program) refuse(clause, reason, remedy string) error {
+	if remedy == "" {
+		remedy = "add conditions that lead every sharded table to one node"
+		if keys := keyNames(p.refs[0].rule); keys != "" {
+			remedy = "add a condition on " + keys + " that leads to one node, to every query block that names a sharded table"
+		}
+	}
+	return fault.Unsupported(clause+" over several nodes", reason, remedy)
+}
+
+func unsupportedJoin(clause, reason, remedy string) error {
+	return fault.Unsupported(clause+" over several nodes", reason, remedy)
+}
+
+// errDifferentTypes refuses to carry a value between columns whose types
+// compare by other rules.
+func errDifferentTypes(a, b *reference, columnA, columnB string) error {
+	return fault.Unsupported("join of "+a.rule.Name+"."+columnA+" and "+b.rule.Name+"."+columnB,
+		"the sharding columns differ in type, so that rows on different nodes could be equal", "give both columns the same type and collation")
+}
+
+func errInexactText(t *rule.Table, c *value.Column) error {
+	return fault.Unsupported("sharding column "+t.Name+"."+c.Name, "its collation "+c.Collation+" takes different texts for equal, which would be on different nodes",
+		"give the column a binary collation, or set textKey: exact in its strategy if every value has one spelling")
+}
+
+func rangeRefused(s *rule.Strategy, err error) error {
+	return &fault.UnsupportedError{
+		Clause: "range condition on " + s.Column, Reason: "algorithm " + s.Algorithm + " refuses ranges", Err: err,
+		Remedy: "use = or IN, or allow ranges in the algorithm's properties",
+	}
+}
+
+func tooFewArguments(markers, args int) error {
+	return fault.Unsupported("arguments", fmt.Sprintf("the statement has %d parameter markers and was given %d arguments", markers, args),
+		"give one argument for each marker")
+}

@@ -1,0 +1,92 @@
+package route
+
+import (
+	"github.com/gormshard/sharding/shardkernel/internal/parse"
+	"github.com/gormshard/sharding/shardkernel/internal/plan"
+	"github.com/gormshard/sharding/shardkernel/internal/rule"
+	"github.com/gormshard/sharding/shardkernel/internal/value"
+)
+
+// Meta gives what the metadata knows of a logical table's columns, and nil when
+// it knows nothing.
+type Meta func(logical string) *value.Table
+
+// column returns what is known of a column, nil when nothing is.
+func (m Meta) column(logical, name string) *value.Column {
+	if m == nil {
+		return nil
+	}
+	c, ok := m(logical).Column(name)
+	if !ok {
+		return nil
+	}
+	return c
+}
+
+// Result tells to which nodes one execution of a statement goes. It is
+// immutable and may be shared between executions.
+type Result struct {
+	Kind   plan.Kind
+	Reason string // a sentence for people
+	Units  []Unit // grouped by data source in configured order, then in node order
+	// Broadcast is true for a write to a broadcast table, which is counted once.
+	Broadcast bool
+	// KeyRows are the rows of an INSERT whose key is to be generated. While Keys
+	// is empty the result has no units: make one key a row with KeyTable's
+	// generator and route again with them.
+	KeyRows  []int
+	KeyTable *rule.Table
+	Keys     []any // the generated keys, one for each of KeyRows
+	// KeyPosition is where the key stands in a row; -1: the column is to be added.
+	KeyPosition int
+	Warnings    []string
+}
+
+// NeedsKeys reports whether the statement must be routed again with generated
+// keys.
+func (r *Result) NeedsKeys() bool { return len(r.KeyRows) > 0 && len(r.Keys) == 0 }
+
+// Unit is one statement for one data source.
+type Unit struct {
+	DataSource string
+	Order      int // of the data source in the configuration
+	// Node is the index of the node of the first sharded reference, -1 when the
+	// statement names none.
+	Node int
+	// Names holds the actual table for every entry of Statement.Tables; "" leaves
+	// the name as it is.
+	Names []string
+	// Rows are the positions of the rows of an INSERT that belong to the unit,
+	// ascending; nil means all.
+	Rows []int
+	// Lists are the IN lists that the unit gets in part.
+	Lists []List
+}
+
+// List is the part of an IN list that a unit gets.
+type List struct {
+	Cond *parse.Cond
+	Keep []int // positions of elements, ascending, never empty
+}
+
+// oneUnit is a result with its single unit in one piece of memory.
+type oneUnit struct {
+	Result
+	unit  [1]Unit
+	names [2]string
+}
+
+// newOneUnit returns a result of one unit that has room for the names of
+// tables references.
+func newOneUnit(tables int) *oneUnit {
+	r := new(oneUnit)
+	r.Units = r.unit[:]
+	u := &r.unit[0]
+	u.Node = -1
+	if tables <= len(r.names) {
+		u.Names = r.names[:tables:tables]
+	} else {
+		u.Names = make([]string, tables)
+	}
+	return r
+}

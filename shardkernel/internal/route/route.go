@@ -1,0 +1,243 @@
+package route
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel/internal/plan"
+)
+
+// Route finds the units of one execution. keys are the generated keys of a
+// result that needed them, see Result.NeedsKeys; they are left out otherwise.
+// args is only read.
+func (p *Program) Route(args []any, meta Meta, keys ...any) (*Result, error) {
+	switch {
+	case p.fixed == nil && p.insert != nil:
+		return p.routeInsert(args, meta, keys)
+	case p.fixed == nil:
+		return p.routeConditions(args, meta)
+	case p.fixed.Broadcast:
+		return p.warnBroadcast(meta), nil
+	}
+	return p.fixed, nil
+}
+
+func (p *Program) routeConditions(args []any, meta Meta) (*Result, error) {
+	if err := p.checkTypes(meta); err != nil {
+		return nil, err
+	}
+	e := evaluation{program: p, args: args, meta: meta}
+	var few [4]nodeSet
+	sets := few[:0]
+	for _, r := range p.refs {
+		set, every := e.eval(r, r.where)
+		if every {
+			set = allNodes(len(r.rule.Nodes))
+		}
+		sets = append(sets, set)
+	}
+	if e.err != nil {
+		return nil, e.err
+	}
+	p.narrowPairs(sets)
+
+	result, err := p.oneNode(sets)
+	if result == nil && err == nil {
+		result, err = p.severalNodes(&e, sets)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := p.checkUpdate(&e, result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// checkTypes refuses to rely on an equality of columns that the metadata shows
+// to be of different types: '05' = 5, but they need not be on one node.
+func (p *Program) checkTypes(meta Meta) error {
+	for _, l := range p.links {
+		a, b := p.refs[l.a.ref], p.refs[l.b.ref]
+		if a.rule == b.rule && l.a.column == l.b.column {
+			continue
+		}
+		ca, cb := meta.column(a.rule.Name, l.a.column), meta.column(b.rule.Name, l.b.column)
+		if ca != nil && cb != nil && (ca.Class != cb.Class || ca.Collation != cb.Collation) {
+			return errDifferentTypes(a, b, l.a.column, l.b.column)
+		}
+	}
+	return nil
+}
+
+// narrowPairs intersects the sets of inner-joined binding tables, whose rows
+// meet in nodes of the same index.
+func (p *Program) narrowPairs(sets []nodeSet) {
+	for _, place := range p.places {
+		if place.nullable || place.relation != relationPaired {
+			continue
+		}
+		sets[place.ref.index].intersect(sets[place.partner])
+		sets[place.partner].intersect(sets[place.ref.index])
+	}
+}
+
+// oneNode returns the result when every reference leads to one node and all of
+// them are in one data source: then the statement can be sent as it is, whatever
+// its shape. It returns nil when several nodes are needed.
+func (p *Program) oneNode(sets []nodeSet) (*Result, error) {
+	source := p.single
+	contradiction := false
+	for i, r := range p.refs {
+		if p.free(sets, i) {
+			contradiction = contradiction || r.scope == 0 && !r.nullable
+			continue
+		}
+		if sets[i].count() > 1 {
+			return nil, nil
+		}
+		s := r.rule.Nodes[sets[i].next(0)].DataSource
+		if source != "" && source != s {
+			if p.scatter == nil && p.single == "" {
+				return nil, nil
+			}
+			return nil, p.errApart()
+		}
+		source = s
+	}
+	if source == "" {
+		source = p.refs[0].rule.Nodes[0].DataSource
+	}
+	result := newOneUnit(len(p.stmt.Tables))
+	u := &result.unit[0]
+	u.DataSource = source
+	for i, r := range p.refs {
+		node := sets[i].next(0)
+		if p.free(sets, i) {
+			// No row of it is asked for, so any node will do.
+			node = slices.IndexFunc(r.rule.Nodes, func(n ruleNode) bool { return n.DataSource == source })
+			if node < 0 {
+				return nil, p.errApart()
+			}
+		}
+		u.Names[r.table] = r.rule.Nodes[node].Table
+		u.Order = r.rule.Nodes[node].Order
+		if i == 0 {
+			u.Node = node
+		}
+	}
+	result.Kind, result.Reason = plan.KindStandard, p.reasons.one
+	if contradiction {
+		result.Kind, result.Reason = plan.KindUnicast, p.reasons.none
+	}
+	return &result.Result, nil
+}
+
+// free reports whether no row of reference i is asked for: no node can hold one,
+// or one joined with it in the same block.
+func (p *Program) free(sets []nodeSet, i int) bool {
+	if sets[i].empty() {
+		return true
+	}
+	if len(p.refs) == 1 {
+		return false
+	}
+	for j, r := range p.refs {
+		if r.scope == p.refs[i].scope && !r.nullable && sets[j].empty() {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Program) errApart() error {
+	return fault.Unsupported("tables in different data sources", "no data source holds all the rows the statement names together",
+		"read them with separate statements")
+}
+
+// severalNodes returns the result for several nodes.
+func (p *Program) severalNodes(e *evaluation, sets []nodeSet) (*Result, error) {
+	if p.scatter != nil && len(p.places) == 0 {
+		return nil, p.scatter
+	}
+	combinations, err := p.place(sets)
+	if err != nil {
+		return nil, err
+	}
+	if len(combinations) == 0 {
+		for i := range sets {
+			sets[i] = nodeSet{}
+		}
+		return p.oneNode(sets)
+	}
+	if len(combinations) > 1 && p.scatter != nil {
+		return nil, p.scatter
+	}
+	return p.resultOf(e, sets, combinations)
+}
+
+// resultOf makes the units of the combinations of nodes.
+func (p *Program) resultOf(e *evaluation, sets []nodeSet, combinations [][]int) (*Result, error) {
+	tables := len(p.stmt.Tables)
+	names := make([]string, len(combinations)*tables)
+	result := &Result{Units: make([]Unit, len(combinations))}
+	for i, nodes := range combinations {
+		u := &result.Units[i]
+		u.Names, names = names[:tables:tables], names[tables:]
+		for ref, node := range nodes {
+			r := p.refs[ref]
+			n := &r.rule.Nodes[node]
+			u.Names[r.table] = n.Table
+			u.DataSource, u.Order = n.DataSource, n.Order
+		}
+		u.Node = nodes[0]
+		if p.single != "" && u.DataSource != p.single {
+			return nil, p.errApart()
+		}
+		if len(combinations) > 1 {
+			u.Lists = p.splitLists(e, nodes)
+		}
+	}
+	slices.SortStableFunc(result.Units, func(a, b Unit) int { return cmp.Compare(a.Order, b.Order) })
+
+	switch main := p.refs[0]; {
+	case p.cartesian():
+		result.Kind, result.Reason = plan.KindCartesian, "tables that are not joined on their sharding columns: each node with each"
+	case sets[0].count() == len(main.rule.Nodes):
+		result.Kind, result.Reason = plan.KindAllNodes, p.reasons.every
+	default:
+		result.Kind, result.Reason = plan.KindStandard, p.reasons.some
+	}
+	return result, nil
+}
+
+func (p *Program) cartesian() bool {
+	return slices.ContainsFunc(p.places, func(pl placement) bool { return !pl.nullable && pl.component > 0 })
+}
+
+// splitLists returns the parts of the IN lists that belong to a combination of
+// nodes.
+func (p *Program) splitLists(e *evaluation, nodes []int) []List {
+	var out []List
+	for i, l := range p.lists {
+		if e.elements == nil || e.elements[i] == nil {
+			continue
+		}
+		var keep []int
+		found := false
+		for j := range e.elements[i] {
+			el := &e.elements[i][j]
+			has := el.nodes.has(nodes[l.ref])
+			if has || el.always {
+				keep = append(keep, j)
+			}
+			found = found || has
+		}
+		// A node that is asked for the sake of another condition keeps its list.
+		if found && len(keep) < len(e.elements[i]) {
+			out = append(out, List{Cond: l.cond, Keep: keep})
+		}
+	}
+	return out
+}

@@ -1,0 +1,166 @@
+// Package rule compiles a configuration into an immutable rule set: tables,
+// their data nodes and strategies, binding groups, broadcast and single tables.
+package rule
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gormshard/sharding/internal/nearest"
+	"github.com/gormshard/sharding/shardkernel/algorithm"
+	"github.com/gormshard/sharding/shardkernel/keygen"
+)
+
+// Set is a compiled rule set. It is immutable and safe for concurrent use.
+type Set struct {
+	// DataSources holds the names of the data sources in the order of names,
+	// digits taken as numbers: ds2 before ds10.
+	DataSources []string
+	// DefaultDataSource is where single tables live.
+	DefaultDataSource string
+	// Schema is the logical schema; empty when the configuration names none.
+	Schema string
+
+	tables    map[string]*Table
+	broadcast map[string]bool
+	single    map[string]string
+	sorted    []*Table
+	exact     *Set // where this one is folded: the set it was made from
+}
+
+// Table is a sharded table.
+type Table struct {
+	Name  string // logical name
+	Nodes []Node // in configured order
+	// Database and Tables choose among the data sources and the actual table
+	// names of Nodes; nil means no strategy at that level.
+	Database, Tables *Strategy
+	// Key generates the value of a column; nil when none is configured.
+	Key *KeyGenerate
+
+	sources  []string
+	binding  int // binding group, -1 for none
+	database int // class of equal database strategies, -1 for none
+}
+
+// Node is a data node.
+type Node struct {
+	DataSource string
+	Table      string // actual table
+	// Source and Target are the indexes of DataSource in Database.Targets and
+	// of Table in Tables.Targets; 0 where there is no strategy.
+	Source, Target int
+	// Order is the index of DataSource in Set.DataSources.
+	Order int
+}
+
+// Strategy is a standard strategy bound to its targets.
+type Strategy struct {
+	Column    string // lower case
+	Algorithm string // name in the configuration
+	Targets   []string
+	Sharder   algorithm.Sharder
+	Ranger    algorithm.Ranger // nil when the sharder has none
+	// TextExact says that the user vouches for one spelling of equal texts;
+	// without it a column whose collation takes different texts for equal must
+	// be refused.
+	TextExact bool
+}
+
+// KeyGenerate is a key generation rule.
+type KeyGenerate struct {
+	Column    string // lower case
+	Generator keygen.Generator
+}
+
+// WithFold returns the set for servers that do not tell names of tables by
+// case, as lower_case_table_names says, or for such that do.
+func (s *Set) WithFold(fold bool) *Set {
+	switch {
+	case fold == (s.exact != nil):
+		return s
+	case !fold:
+		return s.exact
+	}
+	folded := *s
+	folded.exact = s
+	folded.tables = lowerKeys(s.tables)
+	folded.broadcast = lowerKeys(s.broadcast)
+	folded.single = lowerKeys(s.single)
+	return &folded
+}
+
+func lowerKeys[V any](m map[string]V) map[string]V {
+	lower := make(map[string]V, len(m))
+	for name, value := range m {
+		lower[strings.ToLower(name)] = value
+	}
+	return lower
+}
+
+func (s *Set) key(name string) string {
+	if s.exact != nil {
+		return strings.ToLower(name)
+	}
+	return name
+}
+
+// Table returns the sharded table of a logical name.
+func (s *Set) Table(name string) (*Table, bool) {
+	t, ok := s.tables[s.key(name)]
+	return t, ok
+}
+
+// IsTable reports whether the configuration names the table: as a sharded, a
+// broadcast or a single one.
+func (s *Set) IsTable(name string) bool {
+	name = s.key(name)
+	if _, ok := s.tables[name]; ok || s.broadcast[name] {
+		return true
+	}
+	_, ok := s.single[name]
+	return ok
+}
+
+// IsBroadcast reports whether the table has the same content in every data
+// source.
+func (s *Set) IsBroadcast(name string) bool { return s.broadcast[s.key(name)] }
+
+// SingleSource returns the data source of a table that is neither sharded nor
+// broadcast: the configured one, else the default one.
+func (s *Set) SingleSource(name string) string {
+	if source, ok := s.single[s.key(name)]; ok {
+		return source
+	}
+	return s.DefaultDataSource
+}
+
+// Tables returns the sharded tables in the order of their names. The caller
+// must not change the slice.
+func (s *Set) Tables() []*Table { return s.sorted }
+
+func (s *Set) sort() {
+	s.sorted = make([]*Table, 0, len(s.tables))
+	for _, t := range s.tables {
+		s.sorted = append(s.sorted, t)
+	}
+	slices.SortFunc(s.sorted, func(a, b *Table) int { return nearest.Compare(a.Name, b.Name) })
+}
+
+// Bound reports whether rows of a and b with equal sharding values are on nodes
+// of the same index: a and b are in one binding group, or the same table.
+func (s *Set) Bound(a, b *Table) bool {
+	return a == b || a.binding >= 0 && a.binding == b.binding
+}
+
+// DatabaseBound reports whether rows of a and b that are equal in the columns
+// of their database strategies are in the same data source. Where both tables
+// live whole in one and the same data source there may be no such column, and
+// all their rows are together.
+func (s *Set) DatabaseBound(a, b *Table) bool {
+	return a.database >= 0 && a.database == b.database
+}
+
+// Sources returns the data sources of the table's nodes in configured order,
+// which is that of Database.Targets. The caller must not change the slice.
+func (t *Table) Sources() []string { return t.sources }

@@ -1,0 +1,86 @@
+// Package value brings the values of a statement to the type of the column they
+// are compared with or stored in, by the rules of the database.
+package value
+
+// Class is the family of a column's type.
+type Class uint8
+
+// The classes.
+const (
+	ClassUnknown Class = iota
+	ClassInteger
+	ClassDecimal
+	ClassFloat
+	ClassText   // char, varchar, text of any length
+	ClassBinary // binary, varbinary, blob
+	ClassDate
+	ClassDateTime
+	ClassTimestamp
+	ClassTime
+	ClassYear
+	ClassEnum
+	ClassSet
+	ClassBit
+	ClassOther // JSON, GEOMETRY, UUID, INET6 and whatever else
+)
+
+// Column is what the metadata knows of a column.
+type Column struct {
+	Name      string // lower case
+	Type      string // as the server prints it, such as bigint(20) unsigned
+	Class     Class
+	Bits      int // of an integer: 8, 16, 24, 32, 64
+	Unsigned  bool
+	Scale     int // decimals of DECIMAL, fractional second digits of temporal types
+	Precision int // digits of DECIMAL, those behind the point included; 0 when unknown
+	Length    int // characters of text, bytes of binary and of the TEXT types; 0 when unlimited
+	Collation string
+	// PadSpace is true for a text column whose collation pads with spaces.
+	PadSpace bool
+	// SpaceWeight is the weight of a space in Collation, for PadSpace columns.
+	SpaceWeight []byte
+	// WeightRefused, when not empty, is why the column's collation cannot be
+	// compared by WEIGHT_STRING.
+	WeightRefused string
+	// WeightLimit is, where a weight of the column may be longer, the number of
+	// bytes of it that the server sorts by; 0 when every weight fits.
+	WeightLimit int
+	// Flexible is true where the database keeps a value of another type in the
+	// column as it is (SQLite).
+	Flexible      bool
+	Nullable      bool
+	AutoIncrement bool
+	Generated     bool
+}
+
+// Binary reports whether text in the column compares by its bytes.
+func (c *Column) Binary() bool {
+	return c.Class == ClassBinary || c.Class == ClassText && !c.PadSpace && (c.Collation == "binary" || c.Collation == "")
+}
+
+// Table is what the metadata knows of a table. It is immutable.
+type Table struct {
+	Columns []Column
+	byName  map[string]int
+}
+
+// NewTable returns a Table of the columns, in their order.
+func NewTable(columns []Column) *Table {
+	t := &Table{Columns: columns, byName: make(map[string]int, len(columns))}
+	for i := range columns {
+		t.byName[columns[i].Name] = i
+	}
+	return t
+}
+
+// Column returns the column of a lower-case name. A nil Table knows none.
+func (t *Table) Column(name string) (*Column, bool) {
+	if t == nil {
+		return nil, false
+	}
+	i, ok := t.byName[name]
+	if !ok {
+		return nil, false
+	}
+	return &t.Columns[i], true
+}

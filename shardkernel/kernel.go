@@ -1,0 +1,146 @@
+// Package shardkernel is the sharding kernel, free of GORM: it parses, routes,
+// rewrites, executes and merges. The packages below it are its stages; package
+// driver makes it a database/sql driver.
+package shardkernel
+
+import (
+	"context"
+	"time"
+
+	"github.com/gormshard/sharding/config"
+	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel/algorithm"
+	"github.com/gormshard/sharding/shardkernel/internal/dialect"
+	"github.com/gormshard/sharding/shardkernel/internal/execute"
+	"github.com/gormshard/sharding/shardkernel/internal/merge"
+	"github.com/gormshard/sharding/shardkernel/internal/metadata"
+	"github.com/gormshard/sharding/shardkernel/internal/plan"
+	"github.com/gormshard/sharding/shardkernel/internal/rule"
+	"github.com/gormshard/sharding/shardkernel/internal/value"
+	"github.com/gormshard/sharding/shardkernel/keygen"
+)
+
+type (
+	// Rules is a compiled rule set.
+	Rules = rule.Set
+	// Execution is a routed and rewritten statement.
+	Execution = plan.Execution
+	// UnitTrace reports one unit that was sent to a data source.
+	UnitTrace = plan.UnitTrace
+	// Tracer is called after every unit.
+	Tracer = plan.Tracer
+)
+
+// Compile validates and compiles a configuration. Every fault is reported at
+// once, as fault.ConfigErrors joined.
+func Compile(cfg *config.Config, algorithms *algorithm.Registry, generators *keygen.Registry) (*Rules, error) {
+	return rule.Compile(cfg, algorithms, generators)
+}
+
+// Options are what a kernel needs beside rules and sources.
+type Options struct {
+	// Props holds the limits; 0 means the default of each.
+	Props config.Props
+	// ImplicitWrites puts a write over several nodes outside a transaction into
+	// one of its own.
+	ImplicitWrites bool
+	// Trace is called after every unit; may be nil.
+	Trace Tracer
+}
+
+// Kernel plans and runs statements over the data sources of a rule set. It is
+// safe for concurrent use.
+type Kernel struct {
+	rules    *rule.Set
+	folded   *rule.Set // rules without regard to the case of table names
+	dialect  *dialect.Dialect
+	convert  value.Converter // what the clients do; the servers' part is learnt later
+	sources  map[string]*source
+	base     baseline
+	meta     *metadata.Cache
+	plans    *planCache
+	executor *execute.Executor
+	budget   *merge.Budget
+	props    config.Props
+	implicit bool
+}
+
+// New returns a kernel. There must be a source for every data source of the
+// rules.
+func New(rules *Rules, sources []Source, opts Options) (*Kernel, error) {
+	k := &Kernel{
+		rules:    rules,
+		folded:   rules.WithFold(true),
+		sources:  make(map[string]*source, len(sources)),
+		props:    opts.Props.WithDefaults(),
+		implicit: opts.ImplicitWrites,
+	}
+	for i := range sources {
+		s, err := newSource(sources[i], opts.Trace)
+		if err != nil {
+			return nil, err
+		}
+		k.sources[s.Name] = s
+	}
+	for _, name := range rules.DataSources {
+		if _, ok := k.sources[name]; !ok {
+			return nil, &fault.ConfigError{Path: "dataSources." + name, Reason: "the kernel was given no such data source"}
+		}
+	}
+	k.dialect = k.sources[rules.DefaultDataSource].Dialect
+	if err := k.compareClients(); err != nil {
+		return nil, err
+	}
+	k.meta = metadata.New(metadata.NewReader(k.controlPool), time.Now)
+	k.plans = newPlanCache(k.props.PlanCacheBytes)
+	k.budget = merge.NewBudget(processMergeBytes)
+	k.executor = execute.New(k.lookup, execute.Limits{
+		MaxConnectionsPerQuery: k.props.MaxConnectionsPerQuery,
+		MaxParallelUnits:       k.props.MaxParallelUnits,
+		MaxBufferedRows:        k.props.MaxMergeRows,
+		MaxBufferedBytes:       int(k.props.MaxMergeBytes),
+	})
+	return k, nil
+}
+
+// processMergeBytes bounds what all merges of a kernel hold in memory together.
+const processMergeBytes = 512 << 20
+
+// Close releases what the kernel holds. The pools are their owner's.
+func (k *Kernel) Close() error { return nil }
+
+// Ping reaches the default data source.
+func (k *Kernel) Ping(ctx context.Context) error {
+	s, err := k.source(ctx, k.rules.DefaultDataSource)
+	if err != nil {
+		return err
+	}
+	return s.DB.PingContext(ctx)
+}
+
+// KeyColumn returns the column of a logical table that gets a generated value.
+func (k *Kernel) KeyColumn(table string) (column string, ok bool) {
+	t, ok := k.rules.Table(table)
+	if !ok || t.Key == nil {
+		return "", false
+	}
+	return t.Key.Column, true
+}
+
+// NextKey returns a new value for the key column of a logical table.
+func (k *Kernel) NextKey(ctx context.Context, table string) (any, error) {
+	t, ok := k.rules.Table(table)
+	if !ok || t.Key == nil {
+		return nil, &fault.RouteError{Class: fault.ErrUnknownTable, Table: table, Reason: "it has no key generation rule"}
+	}
+	return t.Key.Generator.Next(ctx)
+}
+
+// lookup is the executor's: a data source by its name.
+func (k *Kernel) lookup(name string) (*execute.Source, error) {
+	s, ok := k.sources[name]
+	if !ok {
+		return nil, &fault.ConfigError{Path: "dataSources." + name, Reason: "there is no such data source"}
+	}
+	return &s.Source, nil
+}

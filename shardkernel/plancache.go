@@ -1,0 +1,138 @@
+package shardkernel
+
+import (
+	"context"
+
+	"github.com/maypok86/otter/v2"
+
+	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel/internal/dialect"
+	"github.com/gormshard/sharding/shardkernel/internal/parse"
+	"github.com/gormshard/sharding/shardkernel/internal/plan"
+	"github.com/gormshard/sharding/shardkernel/internal/rewrite"
+	"github.com/gormshard/sharding/shardkernel/internal/route"
+	"github.com/gormshard/sharding/shardkernel/internal/rule"
+	"github.com/gormshard/sharding/shardkernel/internal/value"
+)
+
+// maxCachedText is the length of the longest text whose plan is kept, in bytes.
+const maxCachedText = 16 << 10
+
+// statement is what is known of a text under one rule set: everything that does
+// not depend on arguments. It is immutable and shared.
+type statement struct {
+	verb string
+	read bool // shows no sign of writing, locking or session state
+	// source is where a text goes that concerns no configured table; empty for
+	// others.
+	source  string
+	program *route.Program
+	rewrite *rewrite.Template
+}
+
+// planCache keeps statements by text, under a bound on their size.
+type planCache struct {
+	cache *otter.Cache[string, *statement]
+}
+
+// planWeight estimates the memory of a plan: the text is kept some times over,
+// beside the facts read from it.
+func planWeight(text string, _ *statement) uint32 { return uint32(2048 + 12*len(text)) }
+
+func newPlanCache(bytes int64) *planCache {
+	return &planCache{cache: otter.Must(&otter.Options[string, *statement]{
+		MaximumWeight: uint64(bytes),
+		Weigher:       planWeight,
+	})}
+}
+
+// statement returns the plan of a text, made once however many ask at the same
+// time. A text that cannot be planned is not remembered.
+func (k *Kernel) statement(ctx context.Context, text string) (*statement, error) {
+	if s, ok := k.plans.cache.GetIfPresent(text); ok {
+		return s, nil
+	}
+	rules, convert, err := k.names(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxCachedText {
+		return compile(text, rules, k.dialect, convert)
+	}
+	// Compiling waits for nothing, and must not fail all who wait for it when
+	// one of their contexts ends.
+	return k.plans.cache.Get(context.WithoutCancel(ctx), text, otter.LoaderFunc[string, *statement](
+		func(_ context.Context, text string) (*statement, error) {
+			return compile(text, rules, k.dialect, convert)
+		}))
+}
+
+// compile reads a text: its tokens, and, if they name a configured table, its
+// syntax.
+func compile(text string, rules *rule.Set, d *dialect.Dialect, convert value.Converter) (*statement, error) {
+	outline, err := parse.Scan(text, rules, d)
+	if err != nil {
+		return nil, err
+	}
+	s := &statement{verb: outline.Verb, read: outline.Read}
+	if !outline.Named {
+		s.source = rules.DefaultDataSource
+		return s, refuseSession(s.verb)
+	}
+	stmt, err := parse.Parse(text, rules, d)
+	if err != nil {
+		return nil, err
+	}
+	if s.program, err = route.Compile(stmt, rules, convert); err != nil {
+		return nil, err
+	}
+	s.rewrite = rewrite.Compile(s.program, d)
+	return s, nil
+}
+
+// names returns the rules as the servers compare table names, and how the
+// clients and servers convert values.
+func (k *Kernel) names(ctx context.Context) (*rule.Set, value.Converter, error) {
+	if k.dialect.FoldTables {
+		return k.folded, k.convert, nil
+	}
+	settings, err := k.settings(ctx)
+	if err != nil {
+		return nil, value.Converter{}, err
+	}
+	convert := k.convert
+	convert.Fractions = settings.Fractions()
+	if settings.LowerCaseTableNames != 0 {
+		return k.folded, convert, nil
+	}
+	return k.rules, convert, nil
+}
+
+// control reports whether the statement is transaction control as text.
+func (s *statement) control() bool {
+	switch s.verb {
+	case "BEGIN", "START", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE":
+		return true
+	}
+	return false
+}
+
+// refuseSession refuses what would change the session of a pooled connection
+// behind the back of other statements.
+func refuseSession(verb string) error {
+	switch verb {
+	case "SET", "USE", "LOCK", "UNLOCK", "PREPARE", "EXECUTE", "DEALLOCATE", "HANDLER", "XA":
+		return fault.Unsupported(verb, "it changes the session of a connection that other statements share",
+			"set session variables in the data sources' DSN")
+	}
+	return nil
+}
+
+func passThrough(s *statement, text string, args []any) *plan.Execution {
+	return &plan.Execution{
+		Kind:   plan.KindPassThrough,
+		Reason: "the statement names no configured table",
+		Units:  []plan.Unit{{DataSource: s.source, SQL: text, Args: args}},
+		Write:  !s.read,
+	}
+}

@@ -1,0 +1,136 @@
+package shardkernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel/internal/metadata"
+	"github.com/gormshard/sharding/shardkernel/internal/plan"
+	"github.com/gormshard/sharding/shardkernel/internal/route"
+	"github.com/gormshard/sharding/shardkernel/internal/value"
+)
+
+// Plan routes and rewrites a statement and sends nothing of it. On first use
+// the columns of its tables are read from a data source.
+func (k *Kernel) Plan(ctx context.Context, text string, args []any) (*Execution, error) {
+	args, err := ResolveAll(args)
+	if err != nil {
+		return nil, err
+	}
+	s, err := k.statement(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return k.plan(ctx, s, text, args)
+}
+
+// Prepare finds out whether a text can be planned, without arguments.
+func (k *Kernel) Prepare(ctx context.Context, text string) error {
+	_, err := k.statement(ctx, text)
+	return err
+}
+
+func (k *Kernel) plan(ctx context.Context, s *statement, text string, args []any) (*plan.Execution, error) {
+	switch {
+	case s.control():
+		return nil, refuseControl(s.verb)
+	case s.program == nil:
+		return passThrough(s, text, args), nil
+	}
+	if want := len(s.program.Statement().Markers); want != len(args) {
+		return nil, fault.Unsupported("arguments", fmt.Sprintf("the statement has %d parameter markers and %d arguments", want, len(args)),
+			"bind one argument to every ?")
+	}
+	columns := columns{kernel: k, ctx: ctx}
+	meta := route.Meta(columns.table)
+	result, err := s.program.Route(args, meta)
+	if err == nil && result.NeedsKeys() {
+		var keys []any
+		if keys, err = nextKeys(ctx, result); err == nil {
+			result, err = s.program.Route(args, meta, keys...)
+		}
+	}
+	if err == nil {
+		var ex *plan.Execution
+		if ex, err = s.rewrite.Rewrite(result, args, meta); err == nil && columns.err == nil {
+			return ex, nil
+		}
+	}
+	if columns.err != nil { // what was planned without the columns does not count
+		return nil, columns.err
+	}
+	return nil, err
+}
+
+func nextKeys(ctx context.Context, result *route.Result) ([]any, error) {
+	keys := make([]any, len(result.KeyRows))
+	for i := range keys {
+		key, err := result.KeyTable.Key.Generator.Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		keys[i] = key
+	}
+	return keys, nil
+}
+
+// columns gives the planner the columns of the logical tables it asks for, and
+// keeps the first error.
+type columns struct {
+	kernel *Kernel
+	ctx    context.Context
+	err    error
+}
+
+func (c *columns) table(logical string) *value.Table {
+	if c.err != nil {
+		return nil
+	}
+	t, err := c.kernel.columnsOf(c.ctx, logical)
+	if err != nil {
+		c.err = err
+	}
+	return t
+}
+
+// columnsOf returns the columns of a logical table, read from the first of its
+// data sources that answers. A table that does not exist yet has none: the
+// server says so itself when the statement reaches it.
+func (k *Kernel) columnsOf(ctx context.Context, logical string) (*value.Table, error) {
+	if t, ok := k.meta.Get(logical); ok {
+		return t, nil
+	}
+	type node struct{ source, table string }
+	var nodes []node
+	if t, ok := k.rules.Table(logical); ok {
+		for _, source := range t.Sources() {
+			for i := range t.Nodes {
+				if t.Nodes[i].DataSource == source {
+					nodes = append(nodes, node{source, t.Nodes[i].Table})
+					break
+				}
+			}
+		}
+	} else {
+		for _, source := range k.rules.DataSources {
+			nodes = append(nodes, node{source, logical})
+		}
+	}
+	var first error
+	for _, n := range nodes {
+		t, err := k.meta.Table(ctx, n.source, n.table, logical)
+		switch {
+		case err == nil:
+			return t, nil
+		case errors.Is(err, metadata.ErrNoTable):
+			return nil, nil
+		case errors.Is(err, fault.ErrConfig), ctx.Err() != nil:
+			return nil, err
+		case first == nil:
+			first = err
+		}
+	}
+	return nil, first
+}

@@ -1,0 +1,208 @@
+package sharding
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+
+	gormmysql "gorm.io/driver/mysql"
+	"gorm.io/gorm"
+	gormcallbacks "gorm.io/gorm/callbacks"
+	"gorm.io/gorm/logger"
+
+	"github.com/gormshard/sharding/config"
+	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel"
+	"github.com/gormshard/sharding/shardkernel/algorithm"
+	"github.com/gormshard/sharding/shardkernel/keygen"
+)
+
+// controlConnections is the size of the pool that the kernel reads metadata and
+// settings through, apart from the application's pool, so that a transaction
+// holding a pool of one does not wait for itself.
+const controlConnections = 2
+
+// callerPool is what the application opened with gorm.Open.
+type callerPool struct {
+	db   *gorm.DB
+	pool *sql.DB
+}
+
+// source is one opened data source.
+type source struct {
+	db      *gorm.DB
+	pool    *sql.DB
+	control *sql.DB // nil when it is the pool itself
+	dsn     string  // empty when it is not known
+}
+
+// sources holds the opened data sources.
+type sources struct {
+	byName map[string]*source
+	caller *sql.DB // the application's pool, nil without GORM
+}
+
+// open compiles the configuration, opens its data sources without dialling
+// them, and makes the kernel over them. Either everything is open, or nothing.
+func open(cfg *config.Config, o *options, caller *callerPool) (*sources, *shardkernel.Kernel, error) {
+	if cfg == nil {
+		return nil, nil, &fault.ConfigError{Path: "config", Reason: "there is no configuration", Remedy: "hand over the result of config.Load, or a *config.Config"}
+	}
+	rules, err := compile(cfg, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &sources{byName: map[string]*source{}}
+	log := logger.Default
+	if caller != nil {
+		s.caller, log = caller.pool, caller.db.Logger
+	}
+	var errs []error
+	for _, name := range cfg.SourceNames() {
+		if err := s.open(name, cfg, o, caller); err != nil {
+			errs = append(errs, &fault.ConfigError{Path: "dataSources." + name, Err: err})
+		}
+	}
+	if len(errs) > 0 {
+		return nil, nil, errors.Join(append(errs, s.closeOwn())...)
+	}
+	kernel, err := shardkernel.New(rules, s.kernelSources(), shardkernel.Options{
+		Props: cfg.Props, ImplicitWrites: cfg.Transaction.ImplicitWrites(), Trace: o.tracer(cfg.Props.SQLShow, log),
+	})
+	if err != nil {
+		return nil, nil, errors.Join(err, s.closeOwn())
+	}
+	return s, kernel, nil
+}
+
+func compile(cfg *config.Config, o *options) (*shardkernel.Rules, error) {
+	algorithms, generators := algorithm.NewRegistry(), keygen.NewRegistry()
+	var errs []error
+	for name, factory := range o.algorithms {
+		errs = append(errs, algorithms.Register(name, factory))
+	}
+	for name, factory := range o.generators {
+		errs = append(errs, generators.Register(name, factory))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, &fault.ConfigError{Path: "options", Err: err}
+	}
+	return shardkernel.Compile(cfg, algorithms, generators)
+}
+
+func (s *sources) open(name string, cfg *config.Config, o *options, caller *callerPool) error {
+	ds, ok := cfg.DataSources[name]
+	if !ok {
+		return s.adopt(name, caller)
+	}
+	opener, ok := o.dialectors[ds.DriverName()]
+	if !ok {
+		return fmt.Errorf("no driver %q; add it with sharding.WithDialector", ds.DriverName())
+	}
+	gormConfig := &gorm.Config{DisableAutomaticPing: true}
+	if caller != nil {
+		gormConfig.Logger, gormConfig.NowFunc, gormConfig.TranslateError = caller.db.Logger, caller.db.NowFunc, caller.db.TranslateError
+	}
+	db, pool, err := openPool(opener(string(ds.DSN)), gormConfig)
+	if err != nil {
+		return err
+	}
+	pool.SetMaxOpenConns(ds.MaxOpenConns)
+	if ds.MaxIdleConns > 0 {
+		pool.SetMaxIdleConns(ds.MaxIdleConns)
+	}
+	pool.SetConnMaxLifetime(ds.ConnMaxLifetime)
+	pool.SetConnMaxIdleTime(ds.ConnMaxIdleTime)
+	_, control, err := openPool(opener(string(ds.DSN)), &gorm.Config{DisableAutomaticPing: true})
+	if err != nil {
+		return errors.Join(err, pool.Close())
+	}
+	control.SetMaxOpenConns(controlConnections)
+	s.byName[name] = &source{db: db, pool: pool, control: control, dsn: string(ds.DSN)}
+	return nil
+}
+
+// adopt makes the application's own pool a data source.
+func (s *sources) adopt(name string, caller *callerPool) error {
+	if caller == nil {
+		return errors.New("there is no such data source, and without GORM no pool of the application's; name a defaultDataSource")
+	}
+	db, err := gorm.Open(adopted{Dialector: caller.db.Dialector, pool: caller.pool}, &gorm.Config{
+		DisableAutomaticPing: true, ClauseBuilders: maps.Clone(caller.db.ClauseBuilders),
+		Logger: caller.db.Logger, NowFunc: caller.db.NowFunc, TranslateError: caller.db.TranslateError,
+	})
+	if err != nil {
+		return err
+	}
+	own := &source{db: db, pool: caller.pool}
+	if dialector, ok := caller.db.Dialector.(*gormmysql.Dialector); ok && dialector.DSN != "" {
+		_, control, err := openPool(gormmysql.New(gormmysql.Config{DSN: dialector.DSN, SkipInitializeWithVersion: true}), &gorm.Config{DisableAutomaticPing: true})
+		if err != nil {
+			return err
+		}
+		control.SetMaxOpenConns(controlConnections)
+		own.control, own.dsn = control, dialector.DSN
+	}
+	s.byName[name] = own
+	return nil
+}
+
+// adopted is the application's dialector over the pool it has opened already.
+type adopted struct {
+	gorm.Dialector
+	pool *sql.DB
+}
+
+func (a adopted) Initialize(db *gorm.DB) error {
+	db.ConnPool = a.pool
+	gormcallbacks.RegisterDefaultCallbacks(db, &gormcallbacks.Config{})
+	return nil
+}
+
+func openPool(dialector gorm.Dialector, cfg *gorm.Config) (*gorm.DB, *sql.DB, error) {
+	db, err := gorm.Open(dialector, cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	pool, err := db.DB()
+	return db, pool, err
+}
+
+func (s *sources) gorm(name string) *gorm.DB {
+	if src, ok := s.byName[name]; ok {
+		return src.db
+	}
+	return nil
+}
+
+func (s *sources) kernelSources() []shardkernel.Source {
+	var out []shardkernel.Source
+	for name, src := range s.byName {
+		out = append(out, shardkernel.Source{Name: name, DB: src.pool, Control: src.control, Dialect: src.db.Dialector.Name(), DSN: src.dsn})
+	}
+	return out
+}
+
+// close closes every pool, the application's own included.
+func (s *sources) close() error {
+	err := s.closeOwn()
+	if s.caller != nil {
+		err = errors.Join(err, s.caller.Close())
+	}
+	return err
+}
+
+// closeOwn closes the pools that were opened here.
+func (s *sources) closeOwn() error {
+	var errs []error
+	for _, src := range s.byName {
+		if src.pool != s.caller {
+			errs = append(errs, src.pool.Close())
+		}
+		if src.control != nil {
+			errs = append(errs, src.control.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
