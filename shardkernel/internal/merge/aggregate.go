@@ -181,7 +181,7 @@ func (s *sum) value() (driver.Value, error) {
 		}
 		return s.integer, nil
 	}
-	return nil, nil //nolint:nilnil // SQL NULL
+	return nil, nil
 }
 
 // averageFold divides the sum of the sums by the sum of the counts.
@@ -252,13 +252,13 @@ func divide(sum decimal.Decimal, count int64, scale int) ([]byte, error) {
 		denominator.Mul(denominator, power10(-shift))
 	}
 	quotient := numerator.Quo(numerator, denominator)
-	exact := decimal.NewFromBigInt(quotient, int32(-digits)) //nolint:gosec // at most 72
+	exact := decimal.NewFromBigInt(quotient, int32(-digits))
 	// The servers reserve a digit more than the quotient may need.
 	whole := max(0, exact.NumDigits()-digits) + 1
 	if (whole+wordDigits-1)/wordDigits+digits/wordDigits > maxWords {
 		return nil, tooManyDigits("AVG")
 	}
-	return []byte(exact.StringFixed(int32(scale))), nil //nolint:gosec // at most 65
+	return []byte(exact.StringFixed(int32(scale))), nil
 }
 
 func power10(n int) *big.Int {

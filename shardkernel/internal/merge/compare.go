@@ -168,7 +168,7 @@ func (o *operand) load(c *cell, row []driver.Value) error {
 		return fault.Unsupported(o.clause,
 			fmt.Sprintf("column %q holds times and texts that are no times", o.name), "store one format")
 	}
-	return nil
+	return o.checkLimit(c)
 }
 
 // loadBytes understands the text in c.bytes. otherwise is the class of a value
@@ -236,6 +236,18 @@ func (o *operand) loadText(c *cell, row []driver.Value) error {
 	return nil
 }
 
+// checkLimit refuses a sort by more than the server sorts by: its order of the
+// rows would not be the one that is compared here (semantics row 66).
+func (o *operand) checkLimit(c *cell) error {
+	text := c.class == classText || c.class == classBytes
+	if o.order.Limit == 0 || !text || len(c.bytes) <= o.order.Limit {
+		return nil
+	}
+	return fault.Unsupported(o.clause,
+		fmt.Sprintf("a text of column %q is longer than the server sorts by", o.name),
+		"raise max_sort_length in the DSN of every data source, or restrict the statement to one node")
+}
+
 // compare orders two cells, NULL first.
 func (o *operand) compare(a, b *cell) int {
 	if a.class != b.class {
@@ -266,7 +278,7 @@ func (o *operand) appendKey(key []byte, c *cell) []byte {
 	case classNumber:
 		return c.number.appendKey(key)
 	case classTime:
-		key = binary.BigEndian.AppendUint64(key, uint64(c.time.Unix())) //nolint:gosec // the bits are the key
+		key = binary.BigEndian.AppendUint64(key, uint64(c.time.Unix()))
 		return binary.BigEndian.AppendUint32(key, uint32(c.time.Nanosecond()))
 	case classText:
 		text := c.bytes

@@ -142,7 +142,7 @@ func drain(rows driver.Rows) ([]string, error) {
 	dest := make([]driver.Value, len(rows.Columns()))
 	for {
 		if err := rows.Next(dest); err != nil {
-			if err == io.EOF { //nolint:errorlint // as database/sql
+			if isEnd(err) {
 				return lines, nil
 			}
 			return lines, err

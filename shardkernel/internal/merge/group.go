@@ -78,7 +78,7 @@ func (g *grouping) collect() error {
 	for unit := range g.inputs.cursors {
 		for {
 			err := g.inputs.next(unit, row)
-			if err == io.EOF { //nolint:errorlint // a wrapped io.EOF is no end
+			if isEnd(err) {
 				break
 			}
 			if err != nil {

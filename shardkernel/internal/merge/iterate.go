@@ -27,7 +27,7 @@ func (it *iterate) next(dest []driver.Value) error {
 	}
 	for it.current < len(it.inputs.cursors) {
 		err := it.inputs.next(it.current, row)
-		if err == io.EOF { //nolint:errorlint // a wrapped io.EOF is no end
+		if isEnd(err) {
 			it.current++
 			continue
 		}

@@ -42,8 +42,8 @@ type Budget struct {
 	used atomic.Int64
 }
 
-// NewBudget returns a budget of max bytes.
-func NewBudget(max int64) *Budget { return &Budget{max: max} }
+// NewBudget returns a budget of a number of bytes.
+func NewBudget(bytes int64) *Budget { return &Budget{max: bytes} }
 
 // Used returns the bytes in use.
 func (b *Budget) Used() int64 { return b.used.Load() }

@@ -104,15 +104,19 @@ func (in *inputs) next(i int, row []driver.Value) error {
 		return io.EOF
 	}
 	err := cursor.Next(row)
-	// Only the bare io.EOF is the end, as in database/sql: an error that wraps
-	// it is a stream that was cut.
-	if err == io.EOF { //nolint:errorlint // see above
+	if isEnd(err) {
 		in.cursors[i] = nil
 		if closeErr := cursor.Close(); closeErr != nil {
 			return closeErr
 		}
 	}
 	return err
+}
+
+// isEnd tells the end of a cursor from an error. Only the bare io.EOF is the
+// end, as in database/sql: an error that wraps it is a stream that was cut.
+func isEnd(err error) bool {
+	return err == io.EOF //nolint:errorlint // see above
 }
 
 // close closes the cursors that are still open.

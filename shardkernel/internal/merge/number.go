@@ -32,7 +32,7 @@ type number struct {
 }
 
 func (n *number) setInt(v int64) {
-	n.form, n.negative, n.magnitude = formInteger, v < 0, uint64(v) //nolint:gosec // negated below
+	n.form, n.negative, n.magnitude = formInteger, v < 0, uint64(v)
 	if v < 0 {
 		n.magnitude = -n.magnitude
 	}

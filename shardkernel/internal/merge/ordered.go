@@ -123,7 +123,7 @@ func (o *ordered) start() error {
 	filled := o.heads[:0]
 	for _, h := range o.heads {
 		err := o.inputs.next(h.cursor, h.row)
-		if err == io.EOF { //nolint:errorlint // a wrapped io.EOF is no end
+		if isEnd(err) {
 			continue
 		}
 		if err != nil {
@@ -149,7 +149,7 @@ func (o *ordered) advance() error {
 	h := o.heads[0]
 	err := o.inputs.next(h.cursor, h.row)
 	switch {
-	case err == io.EOF: //nolint:errorlint // a wrapped io.EOF is no end
+	case isEnd(err):
 		last := len(o.heads) - 1
 		o.heads[0] = o.heads[last]
 		o.heads = o.heads[:last]

@@ -2,7 +2,6 @@ package merge
 
 import (
 	"database/sql/driver"
-	"io"
 	"reflect"
 )
 
@@ -37,7 +36,7 @@ func (r *result) Next(dest []driver.Value) error {
 		return nil
 	}
 	closeErr := r.Close()
-	if err == io.EOF && closeErr != nil { //nolint:errorlint // a wrapped io.EOF is no end
+	if isEnd(err) && closeErr != nil {
 		err = closeErr
 	}
 	r.end = err

@@ -74,7 +74,7 @@ func newBroadcast(head *header, in *inputs, memory *account) (stream, error) {
 	for unit := 1; unit < len(in.cursors); unit++ {
 		for {
 			err := in.next(unit, scratch)
-			if err == io.EOF { //nolint:errorlint // a wrapped io.EOF is no end
+			if isEnd(err) {
 				break
 			}
 			if err != nil {
@@ -91,7 +91,7 @@ func holdRows(head *header, in *inputs, unit int, memory *account) ([][]driver.V
 	row := make([]driver.Value, len(head.columns))
 	for {
 		err := in.next(unit, row)
-		if err == io.EOF { //nolint:errorlint // a wrapped io.EOF is no end
+		if isEnd(err) {
 			return rows, nil
 		}
 		if err != nil {

@@ -66,10 +66,9 @@ func familyOf(collation string) (f family, weight int64) {
 const (
 	// sortKeyExtra is what the server may need of max_sort_length for itself.
 	sortKeyExtra = 4
-	// ucaLeast and ucaMost are the bytes that weights of the Unicode collation
-	// algorithm take for a character: a letter has 2, and none has more than 32
-	// weights.
-	ucaLeast, ucaMost = 2, 64
+	// ucaMost is the most bytes that the weights of the Unicode collation
+	// algorithm take for a character: none has more than 32 weights.
+	ucaMost = 64
 )
 
 // order fills in how text in the column is ordered.
@@ -82,7 +81,7 @@ func (s *collations) order(c *mysqlColumn) {
 		}
 		s.orderText(c)
 	case value.ClassBinary:
-		s.limit(c, c.octets, c.octets, s.room())
+		s.limit(c, c.octets, s.room())
 	case value.ClassEnum, value.ClassSet:
 		c.WeightRefused = fmt.Sprintf("column %s of type %s is ordered by the numbers of its values, not by their text", c.Name, strings.ToUpper(firstWord(c.Type)))
 	case value.ClassOther:
@@ -102,9 +101,9 @@ func (s *collations) orderText(c *mysqlColumn) {
 		// The server's sort key has room for as many characters as fit if each
 		// were one of the longest.
 		size := characterSize(c.Collation)
-		s.limit(c, c.characters*size, c.characters*size, s.room()/size*weight)
+		s.limit(c, c.characters*size, s.room()/size*weight)
 	case familyUCA:
-		s.limit(c, c.characters*ucaLeast, c.characters*ucaMost, s.room())
+		s.limit(c, c.characters*ucaMost, s.room())
 	case familyMultiLevel:
 		c.WeightRefused = fmt.Sprintf("collation %s of column %s compares in several passes, which cannot be repeated outside the server", c.Collation, c.Name)
 	default:
@@ -127,15 +126,10 @@ func characterSize(collation string) int64 {
 // room is the length of the server's sort keys.
 func (s *collations) room() int64 { return s.maxSortLength - sortKeyExtra }
 
-// limit compares the column's sort keys with the room the server has for them:
-// usual is the length of the key of a text of the column's full length, most
-// the length it may reach, and cut what the server then sorts by of a weight.
-func (s *collations) limit(c *mysqlColumn, usual, most, cut int64) {
+// limit sets how much of a sort key the server certainly sorts by, where the key
+// of a text of the column may have most bytes.
+func (s *collations) limit(c *mysqlColumn, most, cut int64) {
 	if most > s.room() {
 		c.WeightLimit = int(cut)
-	}
-	if usual > s.room() {
-		c.WeightRefused = fmt.Sprintf("column %s of type %s may hold more than the server sorts by (max_sort_length is %d): give the column a length that fits, "+
-			"or set max_sort_length in the DSN of every data source", c.Name, c.Type, s.maxSortLength)
 	}
 }

@@ -15,19 +15,19 @@ func TestTextIsOrderedOnlyWhereItsWeightsAreKnown(t *testing.T) {
 		limit                 int
 	}{
 		{"varchar(255)", "utf8mb4_general_ci", 255, 1020, "", 0},
-		{"varchar(256)", "utf8mb4_general_ci", 256, 1024, "max_sort_length", 510},
+		{"varchar(256)", "utf8mb4_general_ci", 256, 1024, "", 510},
 		{"varchar(340)", "utf8mb3_bin", 340, 1020, "", 0},
 		{"varchar(255)", "utf8mb4_bin", 255, 1020, "", 0},
 		{"varchar(1020)", "latin1_swedish_ci", 1020, 1020, "", 0},
-		{"varchar(1021)", "latin1_swedish_ci", 1021, 1021, "max_sort_length", 1020},
-		{"longtext", "utf8mb4_bin", 4294967295, 4294967295, "max_sort_length", 765},
+		{"varchar(1021)", "latin1_swedish_ci", 1021, 1021, "", 1020},
+		{"longtext", "utf8mb4_bin", 4294967295, 4294967295, "", 765},
 		{"varchar(15)", "utf8mb4_unicode_ci", 15, 60, "", 0},
 		{"varchar(255)", "utf8mb4_unicode_ci", 255, 1020, "", 1020},
 		{"varchar(255)", "utf8mb4_0900_ai_ci", 255, 1020, "", 1020},
 		{"varchar(255)", "utf8mb4_de_pb_0900_ai_ci", 255, 1020, "", 1020},
 		{"varchar(255)", "utf8mb4_uca1400_ai_ci", 255, 1020, "", 1020},
 		{"varchar(255)", "utf8mb4_uca1400_swedish_nopad_ai_ci", 255, 1020, "", 1020},
-		{"varchar(600)", "utf8mb4_swedish_ci", 600, 2400, "max_sort_length", 1020},
+		{"varchar(600)", "utf8mb4_swedish_ci", 600, 2400, "", 1020},
 		{"varchar(10)", "utf8mb4_uca1400_as_cs", 10, 40, "several passes", 0},
 		{"varchar(10)", "utf8mb4_uca1400_ai_cs", 10, 40, "several passes", 0},
 		{"varchar(10)", "utf8mb4_0900_as_cs", 10, 40, "several passes", 0},
@@ -49,12 +49,12 @@ func TestTextIsOrderedOnlyWhereItsWeightsAreKnown(t *testing.T) {
 	}
 }
 
-func TestLongBinaryIsNotOrdered(t *testing.T) {
+func TestLongBinaryIsOrderedUpToTheSortKey(t *testing.T) {
 	s := &collations{maxSortLength: 1024}
-	for octets, refused := range map[int64]bool{16: false, 1020: false, 1021: true, 65535: true} {
+	for octets, limit := range map[int64]int{16: 0, 1020: 0, 1021: 1020, 65535: 1020} {
 		col := &mysqlColumn{Column: value.Column{Class: value.ClassBinary}, characters: octets, octets: octets}
-		if s.order(col); (col.WeightRefused != "") != refused {
-			t.Errorf("%d bytes: refused %q", octets, col.WeightRefused)
+		if s.order(col); col.WeightRefused != "" || col.WeightLimit != limit {
+			t.Errorf("%d bytes: refused %q, limit %d; want %d", octets, col.WeightRefused, col.WeightLimit, limit)
 		}
 	}
 }

@@ -44,6 +44,49 @@ func newBuilder(s *source) *builder {
 	}
 }
 
+// build fills the statement from the trees of the statement proper and of its
+// tails.
+func (b *builder) build(nodes []ast.StmtNode) {
+	tails := nodes[1:]
+	switch n := nodes[0].(type) {
+	case *ast.SelectStmt:
+		b.stmt.Kind = KindSelect
+		b.collectQuery(n, nil, nil, nil)
+		if b.err != nil {
+			return
+		}
+		b.top = b.byNode[n]
+		b.resolveQuery(n, nil)
+		if b.err == nil {
+			b.buildSelect(n)
+		}
+	case *ast.SetOprStmt:
+		b.stmt.Kind = KindSelect
+		b.collectQuery(n, nil, nil, nil)
+		if b.err == nil {
+			b.resolveQuery(n, nil)
+		}
+	case *ast.InsertStmt:
+		b.buildInsert(n, tails)
+	case *ast.UpdateStmt:
+		b.buildUpdate(n, tails)
+	case *ast.DeleteStmt:
+		b.buildDelete(n, tails)
+	default:
+		switch n.(type) {
+		case *ast.CreateTableStmt, *ast.AlterTableStmt, *ast.DropTableStmt, *ast.RenameTableStmt, *ast.TruncateTableStmt,
+			*ast.CreateIndexStmt, *ast.DropIndexStmt, *ast.CreateViewStmt:
+			b.stmt.Kind = KindDDL
+		}
+		blk := b.newBlock(nil, nil)
+		walk(&collector{b: b, block: blk}, n)
+		if b.err == nil {
+			walk(&resolver{b: b, block: blk}, n)
+		}
+	}
+	b.renameInHints()
+}
+
 // fail keeps the first error.
 func (b *builder) fail(err error) {
 	if b.err == nil {

@@ -139,7 +139,7 @@ func TestConditionsOfOneTable(t *testing.T) {
 		{"id = 1 /*! AND a = 2 */", "(0.id = 1 AND 0.a = 2)"},
 		{"id = 1 /*!50000 AND a = 2 */", "(0.id = 1 AND 0.a = 2)"},
 		{"id = 1 /*T! AND a = 2 */", "0.id = 1"},
-		{"MATCH (a) AGAINST ('x') = id", "open"},
+		{"MATCH (a) AGAINST ('x') AND id = 1", "0.id = 1"},
 	}
 	for _, c := range cases {
 		t.Run(c.where, func(t *testing.T) {

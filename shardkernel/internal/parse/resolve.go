@@ -28,14 +28,15 @@ func (r *resolver) Enter(n ast.Node) (ast.Node, bool) {
 	case *ast.ColumnName:
 		b.see(n.Name)
 		b.resolveQualifier(r.block, n.Schema, n.Table)
-	case *ast.WildCardField:
-		b.resolveQualifier(r.block, n.Schema, n.Table)
 	case *ast.DefaultExpr:
 		if n.Name != nil { // which DefaultExpr.Accept does not visit
 			walk(r, n.Name)
 		}
 	case *ast.SelectField:
 		b.see(n.AsName)
+		if n.WildCard != nil { // which SelectField.Accept does not visit
+			b.resolveQualifier(r.block, n.WildCard.Schema, n.WildCard.Table)
+		}
 	case *ast.FuncCallExpr:
 		b.see(n.Schema, n.FnName)
 		b.noteFunction(n)

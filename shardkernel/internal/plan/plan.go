@@ -101,6 +101,10 @@ type TextOrder struct {
 	// with SpaceWeight. Without weights the bytes are padded with a space.
 	PadSpace    bool
 	SpaceWeight []byte
+	// Limit, where it is not 0, is the number of bytes of a weight, or of a text
+	// without weights, that the server certainly sorts by. A sort by a longer one
+	// fails with ErrUnsupported.
+	Limit int
 	// Refuse, when not empty, is why text in this column cannot be compared:
 	// the merge returns ErrUnsupported before any row if the column turns out
 	// to hold text.

@@ -63,7 +63,11 @@ func (r *recipe) keyText(s spelling, ordered bool) plan.TextOrder {
 	case s.known != nil && !ordered && r.ordersByNumber(s.known):
 		return plan.TextOrder{} // each member has one spelling
 	}
-	return r.textOrder(s.known, s, s.Span)
+	order := r.textOrder(s.known, s, s.Span)
+	if ordered && s.known != nil {
+		order.Limit = s.known.WeightLimit
+	}
+	return order
 }
 
 // extremeText tells how MIN and MAX compare if their argument is text.

@@ -213,7 +213,13 @@ func (p *Program) placeJoins(links []link) ([]placement, error) {
 			if relation == relationNone {
 				continue
 			}
-			place.component = earlier.component
+			joined, into := max(place.component, earlier.component), min(place.component, earlier.component)
+			place.component = into
+			for i := range places {
+				if places[i].component == joined {
+					places[i].component = into
+				}
+			}
 			if relation > place.relation {
 				place.relation, place.partner = relation, earlier.ref.index
 			}

@@ -41,10 +41,11 @@ func (p *Program) checkMoves(e *evaluation, r *reference, set []parse.Assignment
 		if !ok || a.Self || a.Inserted == k.column {
 			continue
 		}
-		if !p.stays(e, r, k, &a.Value, result) {
-			if e.err != nil {
-				return e.err
-			}
+		stays := p.stays(e, r, k, &a.Value, result)
+		if e.err != nil {
+			return e.err
+		}
+		if !stays {
 			return &fault.RouteError{
 				Class: fault.ErrShardingKeyUpdate, Table: r.rule.Name, Column: k.column,
 				Reason: "rows with the new value belong to another node, or it cannot be told",

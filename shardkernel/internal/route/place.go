@@ -32,6 +32,7 @@ func (p *Program) checkComponents(sets []nodeSet) error {
 		return nil
 	}
 	source := ""
+	apart := p.places[slices.IndexFunc(p.places, func(pl placement) bool { return pl.component > 0 })]
 	for _, place := range p.places {
 		if place.nullable {
 			continue
@@ -40,7 +41,7 @@ func (p *Program) checkComponents(sets []nodeSet) error {
 		for i := set.next(0); i >= 0; i = set.next(i + 1) {
 			s := place.ref.rule.Nodes[i].DataSource
 			if source != "" && s != source {
-				return unsupportedJoin("join of "+p.places[0].ref.rule.Name+" and "+place.ref.rule.Name,
+				return unsupportedJoin("join of "+p.places[0].ref.rule.Name+" and "+apart.ref.rule.Name,
 					"it does not equate their sharding columns, or they are not binding tables, so their rows may meet across data sources",
 					"join them on their sharding columns and name them in bindingTables, or add conditions that lead them to one data source")
 			}

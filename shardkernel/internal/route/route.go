@@ -157,10 +157,11 @@ func (p *Program) errApart() error {
 }
 
 // severalNodes returns the result for several nodes.
-func (p *Program) severalNodes(e *evaluation, sets []nodeSet) (*Result, error) {
+func (p *Program) severalNodes(e *evaluation, narrowed []nodeSet) (*Result, error) {
 	if p.scatter != nil && len(p.places) == 0 {
 		return nil, p.scatter
 	}
+	sets := slices.Clone(narrowed) // so that the caller's stay on its stack
 	combinations, err := p.place(sets)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,210 @@
+package rewrite_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gormshard/sharding/config"
+	"github.com/gormshard/sharding/shardkernel/internal/dialect"
+	"github.com/gormshard/sharding/shardkernel/internal/parse"
+	"github.com/gormshard/sharding/shardkernel/internal/route"
+	"github.com/gormshard/sharding/shardkernel/internal/value"
+)
+
+var rewriteGolden = flag.Bool("rewrite", false, "write what the golden files should hold")
+
+// orderService is the configuration of an order service: orders and details by
+// enterprise over four databases, items over eight tables in each as well.
+func orderService(t testing.TB) *pipeline {
+	t.Helper()
+	cfg := &config.Config{DataSources: map[string]config.DataSource{}, DefaultDataSource: "ds0", Schema: "orders"}
+	for i := range 4 {
+		ds := fmt.Sprint("ds", i)
+		cfg.DataSources[ds] = config.DataSource{DSN: config.DSN("test@tcp(localhost)/" + ds)}
+	}
+	by := func(algorithm string) *config.Strategy {
+		return &config.Strategy{Standard: &config.Standard{Column: "ent_id", Algorithm: algorithm}}
+	}
+	cfg.Sharding = config.Sharding{
+		Algorithms: map[string]config.Algorithm{
+			"ent_database": {Type: "INLINE", Props: map[string]any{"expression": "ds${ent_id % 4}"}},
+			"item_table":   {Type: "INLINE", Props: map[string]any{"expression": "t_ent_order_item_${ent_id.intdiv(4) % 8}"}},
+			"user_mod":     {Type: "MOD", Props: map[string]any{"shardingCount": 2}},
+		},
+		KeyGenerators: map[string]config.KeyGenerator{"counter": {Type: "COUNTER"}},
+		Tables: map[string]config.Table{
+			"t_ent_order":        {ActualDataNodes: "ds${0..3}.t_ent_order", DatabaseStrategy: by("ent_database")},
+			"t_ent_order_detail": {ActualDataNodes: "ds${0..3}.t_ent_order_detail", DatabaseStrategy: by("ent_database")},
+			"t_ent_order_item": {ActualDataNodes: "ds${0..3}.t_ent_order_item_${0..7}", DatabaseStrategy: by("ent_database"), TableStrategy: by("item_table"),
+				KeyGenerate: &config.KeyGenerate{Column: "id", Generator: "counter"}},
+			// Sharded by another column, so bound to none of the above.
+			"t_user": {ActualDataNodes: "ds1.t_user_${0..1}", TableStrategy: &config.Strategy{Standard: &config.Standard{Column: "user_id", Algorithm: "user_mod"}}},
+		},
+		BindingTables:   [][]string{{"t_ent_order", "t_ent_order_detail"}},
+		BroadcastTables: []string{"t_region"},
+		SingleTables:    map[string]string{"t_operator": "ds0"},
+	}
+	types := map[string]string{
+		"t_ent_order": "id bigint,ent_id bigint,order_no varchar(64) general,code varchar(20) binary,remark varchar(64) unicode,status int," +
+			"amount decimal(10,2),kind enum,extra json,region_id bigint,operator_id bigint,created_at datetime",
+		"t_ent_order_detail": "id bigint,ent_id bigint,order_id bigint,address varchar(64) general",
+		"t_ent_order_item":   "id bigint,ent_id bigint,order_id bigint,sku varchar(20) binary,qty int,price decimal(10,2)",
+		"t_region":           "id bigint auto_increment,name varchar(64) general",
+		"t_operator":         "id bigint,name varchar(64) general",
+		"t_user":             "user_id bigint,name varchar(64) general",
+	}
+	tables := map[string]*value.Table{}
+	for name, list := range types {
+		var columns []value.Column
+		for _, def := range strings.Split(strings.ReplaceAll(list, "(10,2)", ""), ",") {
+			column, typ, _ := strings.Cut(def, " ")
+			columns = append(columns, columnOf(t, column, typ))
+		}
+		tables[name] = value.NewTable(columns)
+	}
+	return newPipeline(t, cfg, route.Meta(func(name string) *value.Table { return tables[name] }))
+}
+
+// TestGoldenRoutes runs testdata/*.txt: after a line "route" with the
+// arguments, optionally with "sqlite" or "nometa" before them, comes the
+// statement, then ----, then what it becomes. A blank line ends a case, # begins
+// a comment.
+func TestGoldenRoutes(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("golden files: %v, %v", files, err)
+	}
+	total := 0
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out strings.Builder
+			for _, block := range strings.Split(strings.TrimSpace(string(data)), "\n\n") {
+				out.WriteString(runGolden(t, block, &total) + "\n\n")
+			}
+			if *rewriteGolden {
+				if err := os.WriteFile(file, []byte(strings.TrimSuffix(out.String(), "\n")), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+	if total < 80 {
+		t.Errorf("%d golden cases, want at least 80", total)
+	}
+}
+
+// runGolden runs one block and returns it with what it became.
+func runGolden(t *testing.T, block string, total *int) string {
+	lines := strings.Split(strings.Trim(block, "\n"), "\n")
+	first := 0
+	for first < len(lines) && strings.HasPrefix(lines[first], "#") {
+		first++
+	}
+	if first == len(lines) {
+		return strings.Join(lines, "\n")
+	}
+	directive, found := strings.CutPrefix(lines[first], "route")
+	if !found {
+		t.Fatalf("no directive in block:\n%s", block)
+	}
+	end := first + 1
+	for end < len(lines) && lines[end] != "----" {
+		end++
+	}
+	sql := strings.Join(lines[first+1:end], "\n")
+	want := ""
+	if end < len(lines) {
+		want = strings.Join(lines[end+1:], "\n")
+	}
+	p := orderService(t)
+	var args []any
+	for _, word := range splitWords(directive) {
+		switch word {
+		case "sqlite":
+			p.dialect = dialect.SQLite
+		case "nometa":
+			p.meta = nil
+		default:
+			args = append(args, goldenArg(word))
+		}
+	}
+	given := append([]any(nil), args...)
+	e, err := p.run(sql, args)
+	got := ""
+	if err != nil {
+		got = "error: " + err.Error()
+	} else {
+		got = strings.TrimSuffix(printExecution(e), "\n")
+		for _, u := range e.Units {
+			verifySplice(t, p, sql, u.SQL)
+		}
+	}
+	*total++
+	if fmt.Sprint(args) != fmt.Sprint(given) {
+		t.Errorf("%s\nthe caller's arguments became %v", sql, args)
+	}
+	if got != want && !*rewriteGolden {
+		t.Errorf("route%s\n%s\n---- got\n%s\n---- want\n%s", directive, sql, got, want)
+	}
+	return strings.Join(lines[:end], "\n") + "\n----\n" + got
+}
+
+// verifySplice parses what a statement became: it must be a statement again,
+// of the same kind.
+func verifySplice(t *testing.T, p *pipeline, sql, spliced string) {
+	before, err := parse.Parse(sql, p.set, p.dialect)
+	if err != nil {
+		return // passed through
+	}
+	after, err := parse.Parse(spliced, noNames{}, p.dialect)
+	if err != nil {
+		t.Errorf("%s\nbecame what does not parse:\n%s\n%v", sql, spliced, err)
+		return
+	}
+	if before.Kind != after.Kind || len(before.Tables) != len(after.Tables) {
+		t.Errorf("%s\nbecame another statement:\n%s", sql, spliced)
+	}
+}
+
+type noNames struct{}
+
+func (noNames) IsTable(string) bool { return false }
+
+// splitWords splits at spaces outside of single quotes.
+func splitWords(s string) []string {
+	quoted := false
+	return strings.FieldsFunc(s, func(r rune) bool {
+		if r == '\'' {
+			quoted = !quoted
+		}
+		return r == ' ' && !quoted
+	})
+}
+
+func goldenArg(word string) any {
+	if text, ok := strings.CutPrefix(word, "'"); ok {
+		return strings.TrimSuffix(text, "'")
+	}
+	if word == "null" {
+		return nil
+	}
+	if i, err := strconv.ParseInt(word, 10, 64); err == nil {
+		return i
+	}
+	if u, err := strconv.ParseUint(word, 10, 64); err == nil {
+		return u
+	}
+	if f, err := strconv.ParseFloat(word, 64); err == nil {
+		return f
+	}
+	return word
+}

@@ -1,0 +1,466 @@
+package rewrite_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gormshard/sharding/config"
+	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel/internal/route"
+	"github.com/gormshard/sharding/shardkernel/internal/value"
+)
+
+// The oracle is a database small enough to be right by inspection: it knows
+// conditions over integers with three-valued logic, and joins by nested loops.
+// Statements are run on all rows at once, and unit by unit on the rows that
+// INSERT put into the unit's nodes; both must give the same rows.
+
+// number is a value of the oracle.
+type number struct {
+	null bool
+	n    float64
+}
+
+type record map[string]number // by column
+
+// truth is true, false or unknown.
+type truth int8
+
+const (
+	no truth = iota
+	unknown
+	yes
+)
+
+func truthOf(b bool) truth {
+	if b {
+		return yes
+	}
+	return no
+}
+
+// condition evaluates a condition over a row of columns, alias.column each.
+type condition struct {
+	tokens []string
+	row    record
+}
+
+var tokenPattern = regexp.MustCompile(`[a-z0-9_]+\.[a-z]+|[A-Z]+|'[^']*'|-?\d+(?:\.\d+)?|<=>|<=|>=|<>|[=<>(),]`)
+
+func evaluate(text string, row record) bool {
+	if strings.TrimSpace(text) == "" {
+		return true
+	}
+	c := &condition{tokens: tokenPattern.FindAllString(text, -1), row: row}
+	t := c.or()
+	if len(c.tokens) > 0 {
+		panic("oracle cannot read " + text + " from " + strings.Join(c.tokens, " "))
+	}
+	return t == yes
+}
+
+func (c *condition) peek() string {
+	if len(c.tokens) == 0 {
+		return ""
+	}
+	return c.tokens[0]
+}
+
+func (c *condition) next() string {
+	t := c.peek()
+	c.tokens = c.tokens[1:]
+	return t
+}
+
+func (c *condition) accept(t string) bool {
+	if c.peek() != t {
+		return false
+	}
+	c.next()
+	return true
+}
+
+func (c *condition) or() truth {
+	t := c.and()
+	for c.accept("OR") {
+		t = max(t, c.and())
+	}
+	return t
+}
+
+func (c *condition) and() truth {
+	t := c.not()
+	for c.accept("AND") {
+		t = min(t, c.not())
+	}
+	return t
+}
+
+func (c *condition) not() truth {
+	switch {
+	case c.accept("NOT"):
+		return yes - c.not()
+	case c.accept("("):
+		t := c.or()
+		c.accept(")")
+		return t
+	}
+	return c.predicate()
+}
+
+func (c *condition) operand() number {
+	t := c.next()
+	switch {
+	case t == "NULL":
+		return number{null: true}
+	case strings.Contains(t, ".") && t[0] >= 'a':
+		n, ok := c.row[t]
+		if !ok {
+			panic("oracle has no column " + t)
+		}
+		return n
+	}
+	n, _ := strconv.ParseFloat(strings.Trim(t, "'"), 64) // a text that is no number is 0
+	return number{n: n}
+}
+
+func (c *condition) predicate() truth {
+	left := c.operand()
+	negate := c.accept("NOT")
+	t := no
+	switch op := c.next(); op {
+	case "IN":
+		c.accept("(")
+		for {
+			t = max(t, compare("=", left, c.operand()))
+			if !c.accept(",") {
+				break
+			}
+		}
+		c.accept(")")
+	case "BETWEEN":
+		low := c.operand()
+		c.accept("AND")
+		t = min(compare(">=", left, low), compare("<=", left, c.operand()))
+	case "IS":
+		negate = c.accept("NOT")
+		c.accept("NULL")
+		t = truthOf(left.null)
+	default:
+		t = compare(op, left, c.operand())
+	}
+	if negate {
+		return yes - t
+	}
+	return t
+}
+
+func compare(op string, a, b number) truth {
+	if op == "<=>" {
+		return truthOf(a.null && b.null || !a.null && !b.null && a.n == b.n)
+	}
+	if a.null || b.null {
+		return unknown
+	}
+	switch op {
+	case "=":
+		return truthOf(a.n == b.n)
+	case "<>":
+		return truthOf(a.n != b.n)
+	case "<":
+		return truthOf(a.n < b.n)
+	case "<=":
+		return truthOf(a.n <= b.n)
+	case ">":
+		return truthOf(a.n > b.n)
+	case ">=":
+		return truthOf(a.n >= b.n)
+	}
+	panic("oracle has no operator " + op)
+}
+
+var (
+	fromPattern = regexp.MustCompile(`FROM (\w+) (a\d)`)
+	joinPattern = regexp.MustCompile(`(INNER|LEFT|RIGHT) JOIN (\w+) (a\d) ON \[?(.*?) /\*on\*/`)
+)
+
+// query runs a SELECT in the oracle: FROM, joins in text order, WHERE. rows gives
+// the rows of a table. The result is one line for each row, sorted.
+func query(sql string, rows func(table string) []record) []string {
+	body, where, _ := strings.Cut(sql, " WHERE ")
+	from := fromPattern.FindStringSubmatch(body)
+	nullRow := func(alias string) record {
+		return record{alias + ".id": {null: true}, alias + ".k": {null: true}, alias + ".m": {null: true}, alias + ".v": {null: true}}
+	}
+	named := func(r record, alias string) record {
+		out := record{}
+		for column, v := range r {
+			out[alias+"."+column] = v
+		}
+		return out
+	}
+	join := func(a, b record) record {
+		out := record{}
+		for k, v := range a {
+			out[k] = v
+		}
+		for k, v := range b {
+			out[k] = v
+		}
+		return out
+	}
+	aliases := []string{from[2]}
+	var current []record
+	for _, r := range rows(from[1]) {
+		current = append(current, named(r, from[2]))
+	}
+	for _, j := range joinPattern.FindAllStringSubmatch(body, -1) {
+		kind, table, alias, on := j[1], j[2], j[3], j[4]
+		matched := map[int]bool{}
+		var out []record
+		right := rows(table)
+		for _, l := range current {
+			found := false
+			for i, r := range right {
+				row := join(l, named(r, alias))
+				if evaluate(on, row) {
+					out = append(out, row)
+					found, matched[i] = true, true
+				}
+			}
+			if kind == "LEFT" && !found {
+				out = append(out, join(l, nullRow(alias)))
+			}
+		}
+		if kind == "RIGHT" {
+			for i, r := range right {
+				if matched[i] {
+					continue
+				}
+				row := named(r, alias)
+				for _, a := range aliases {
+					row = join(row, nullRow(a))
+				}
+				out = append(out, row)
+			}
+		}
+		current, aliases = out, append(aliases, alias)
+	}
+	var result []string
+	for _, row := range current {
+		if !evaluate(where, row) {
+			continue
+		}
+		var line []string
+		for _, a := range aliases {
+			id := row[a+".id"]
+			line = append(line, fmt.Sprintf("%v/%v", id.null, id.n))
+		}
+		result = append(result, strings.Join(line, " "))
+	}
+	slices.Sort(result)
+	return result
+}
+
+// oracleTables are sharded in different ways: t_o and t_d are bound, t_i is bound
+// to them by its database, t_s by all in one column, t_u is bound to none.
+func oraclePipeline(t testing.TB) *pipeline {
+	cfg := &config.Config{DataSources: map[string]config.DataSource{}, DefaultDataSource: "ds0"}
+	for i := range 3 {
+		ds := fmt.Sprint("ds", i)
+		cfg.DataSources[ds] = config.DataSource{DSN: config.DSN("test@tcp(localhost)/" + ds)}
+	}
+	by := func(column, algorithm string) *config.Strategy {
+		return &config.Strategy{Standard: &config.Standard{Column: column, Algorithm: algorithm}}
+	}
+	cfg.Sharding = config.Sharding{
+		Algorithms: map[string]config.Algorithm{
+			"mod3":  {Type: "MOD", Props: map[string]any{"shardingCount": 3}},
+			"mod2":  {Type: "MOD", Props: map[string]any{"shardingCount": 2}},
+			"hash4": {Type: "HASH_MOD", Props: map[string]any{"shardingCount": 4, "hash": "xxhash64"}},
+			"inl":   {Type: "INLINE", Props: map[string]any{"expression": "ds${floorMod(k, 3)}"}},
+			"inls":  {Type: "INLINE", Props: map[string]any{"expression": "t_s_${floorMod(k, 2)}"}},
+		},
+		Tables: map[string]config.Table{
+			"t_o": {ActualDataNodes: "ds${0..2}.t_o_${0..1}", DatabaseStrategy: by("k", "mod3"), TableStrategy: by("m", "mod2")},
+			"t_d": {ActualDataNodes: "ds${0..2}.t_d_${0..1}", DatabaseStrategy: by("k", "mod3"), TableStrategy: by("m", "mod2")},
+			"t_i": {ActualDataNodes: "ds${0..2}.t_i_${0..3}", DatabaseStrategy: by("k", "mod3"), TableStrategy: by("k", "hash4")},
+			"t_s": {ActualDataNodes: "ds${0..2}.t_s_${0..1}", DatabaseStrategy: by("k", "inl"), TableStrategy: by("k", "inls")},
+			"t_u": {ActualDataNodes: "ds0.t_u_${0..1}", TableStrategy: by("k", "mod2")},
+		},
+		BindingTables:   [][]string{{"t_o", "t_d"}},
+		BroadcastTables: []string{"t_b"},
+	}
+	columns := []value.Column{columnOf(t, "id", "bigint"), columnOf(t, "k", "bigint"), columnOf(t, "m", "bigint"), columnOf(t, "v", "bigint")}
+	table := value.NewTable(columns)
+	return newPipeline(t, cfg, route.Meta(func(string) *value.Table { return table }))
+}
+
+var insertPattern = regexp.MustCompile(`INTO (\w+) `)
+
+// fill inserts random rows through the pipeline, and returns the rows by logical
+// table and by node.
+func fill(t *testing.T, p *pipeline, r *rand.Rand) (logical, nodes map[string][]record) {
+	logical, nodes = map[string][]record{}, map[string][]record{}
+	for _, table := range []string{"t_o", "t_d", "t_i", "t_s", "t_u", "t_b"} {
+		for id := range 14 {
+			row := record{"id": {n: float64(id)}, "k": {n: float64(r.IntN(9) - 2)}, "m": {n: float64(r.IntN(5) - 1)}, "v": {n: float64(r.IntN(5)), null: r.IntN(4) == 0}}
+			logical[table] = append(logical[table], row)
+			e, err := p.run("INSERT INTO "+table+" (id, k, m) VALUES (?, ?, ?)", []any{int64(id), int64(row["k"].n), int64(row["m"].n)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if table != "t_b" && len(e.Units) != 1 {
+				t.Fatalf("a row of %s goes to %d units", table, len(e.Units))
+			}
+			for _, u := range e.Units {
+				node := u.DataSource + "." + insertPattern.FindStringSubmatch(u.SQL)[1]
+				nodes[node] = append(nodes[node], row)
+			}
+		}
+	}
+	return logical, nodes
+}
+
+// generator writes random conditions and queries.
+type generator struct{ *rand.Rand }
+
+func (g generator) literal() string {
+	switch g.IntN(12) {
+	case 0:
+		return "NULL"
+	case 1:
+		return "2.5"
+	case 2:
+		return fmt.Sprintf("'%d'", g.IntN(7))
+	case 3:
+		return "'x'"
+	}
+	return strconv.Itoa(g.IntN(9) - 2)
+}
+
+func (g generator) predicate(aliases []string) string {
+	column := aliases[g.IntN(len(aliases))] + "." + [...]string{"k", "k", "k", "m", "m", "v"}[g.IntN(6)]
+	switch g.IntN(10) {
+	case 0, 1, 2:
+		return column + " = " + g.literal()
+	case 3:
+		return g.literal() + " = " + column
+	case 4, 5:
+		list := make([]string, 1+g.IntN(4))
+		for i := range list {
+			list[i] = g.literal()
+		}
+		not := ""
+		if g.IntN(4) == 0 {
+			not = "NOT "
+		}
+		return column + " " + not + "IN (" + strings.Join(list, ",") + ")"
+	case 6:
+		not := ""
+		if g.IntN(4) == 0 {
+			not = "NOT "
+		}
+		return column + " " + not + "BETWEEN " + g.literal() + " AND " + g.literal()
+	case 7:
+		return column + " IS " + [...]string{"", "NOT "}[g.IntN(2)] + "NULL"
+	case 8:
+		return column + " <=> " + g.literal()
+	}
+	return column + " " + [...]string{"<", "<=", ">", ">=", "<>"}[g.IntN(5)] + " " + g.literal()
+}
+
+func (g generator) condition(aliases []string, depth int) string {
+	if depth == 0 || g.IntN(3) == 0 {
+		return g.predicate(aliases)
+	}
+	switch g.IntN(6) {
+	case 0:
+		return "NOT (" + g.condition(aliases, depth-1) + ")"
+	case 1, 2:
+		return "(" + g.condition(aliases, depth-1) + " OR " + g.condition(aliases, depth-1) + ")"
+	}
+	return g.condition(aliases, depth-1) + " AND " + g.condition(aliases, depth-1)
+}
+
+func (g generator) query() string {
+	tables := []string{"t_o", "t_d", "t_i", "t_s", "t_u", "t_b", "t_o", "t_d", "t_i"}
+	table := func() string { return tables[g.IntN(len(tables))] }
+	aliases := []string{"a0"}
+	sql := "SELECT a0.id FROM " + table() + " a0"
+	for n := g.IntN(4); n > 0; n-- {
+		alias := fmt.Sprint("a", len(aliases))
+		sql += " " + [...]string{"INNER", "INNER", "LEFT", "LEFT", "RIGHT"}[g.IntN(5)] + " JOIN " + table() + " " + alias + " ON "
+		other := aliases[g.IntN(len(aliases))]
+		on := []string{alias + ".k = " + other + ".k", other + ".m = " + alias + ".m"}
+		switch g.IntN(9) {
+		case 7, 8:
+			on = []string{alias + ".k = " + other + ".k", aliases[g.IntN(len(aliases))] + ".k = " + alias + ".k"}
+		case 0:
+			on = on[:1]
+		case 1:
+			on = on[1:]
+		case 2:
+			on = []string{alias + ".v = " + other + ".m"}
+		case 3:
+			on = append(on, g.predicate(append(aliases, alias)))
+		case 4:
+			on[1] = aliases[g.IntN(len(aliases))] + ".m = " + alias + ".m"
+		}
+		sql += strings.Join(on, " AND ") + " /*on*/"
+		aliases = append(aliases, alias)
+	}
+	if g.IntN(8) > 0 {
+		sql += " WHERE " + g.condition(aliases, 1+g.IntN(3))
+	}
+	return sql
+}
+
+// TestUnitsGiveWhatOneDatabaseGives routes random queries over random rows. A
+// failure prints the seed.
+func TestUnitsGiveWhatOneDatabaseGives(t *testing.T) {
+	const rounds, queries = 6, 800
+	p := oraclePipeline(t)
+	one, several, refused := 0, 0, 0
+	for round := range rounds {
+		seed := uint64(round)
+		r := rand.New(rand.NewPCG(seed, 42))
+		logical, nodes := fill(t, p, r)
+		g := generator{r}
+		for range queries {
+			sql := g.query()
+			e, err := p.run(sql, nil)
+			if err != nil {
+				if !errors.Is(err, fault.ErrUnsupported) {
+					t.Fatalf("seed %d\n%s\n%v", seed, sql, err)
+				}
+				refused++
+				continue
+			}
+			if len(e.Units) == 1 {
+				one++
+			} else {
+				several++
+			}
+			want := query(sql, func(table string) []record { return logical[table] })
+			var got []string
+			for _, u := range e.Units {
+				got = append(got, query(u.SQL, func(table string) []record { return nodes[u.DataSource+"."+table] })...)
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Fatalf("seed %d\n%s\n%s\ngot  %v\nwant %v", seed, sql, printExecution(e), got, want)
+			}
+		}
+	}
+	t.Logf("%d queries on one node, %d on several, %d refused", one, several, refused)
+	if one < 300 || several < 300 {
+		t.Errorf("too few queries were answered to prove anything: %d on one node, %d on several", one, several)
+	}
+}

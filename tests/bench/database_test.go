@@ -1,0 +1,122 @@
+package bench
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"gorm.io/driver/mysql"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+	"gorm.io/gorm/schema"
+
+	"github.com/gormshard/sharding"
+	"github.com/gormshard/sharding/config"
+	"github.com/gormshard/sharding/tests/bench/noop"
+)
+
+// order is the model of all benchmarks. It is in ds1.t_order_1 of eight nodes
+// where EntID is ent.
+type order struct {
+	ID        int64 `gorm:"primaryKey;autoIncrement:false"`
+	EntID     int64
+	Status    int
+	Amount    int64
+	Customer  string `gorm:"size:255"`
+	Note      string `gorm:"size:255"`
+	CreatedAt time.Time
+}
+
+const (
+	ent         = 5
+	actualTable = "t_order_1"
+	foundRows   = 1000
+)
+
+func database() *noop.Database {
+	return noop.New([]noop.Column{
+		{Name: "id", Type: "bigint", Value: int64(42)},
+		{Name: "ent_id", Type: "bigint", Value: int64(ent)},
+		{Name: "status", Type: "bigint", Value: int64(1)},
+		{Name: "amount", Type: "bigint", Value: int64(1999)},
+		{Name: "customer", Type: "varchar", Value: []byte("Ada Lovelace")},
+		{Name: "note", Type: "varchar", Value: []byte("ring twice")},
+		{Name: "created_at", Type: "datetime", Value: time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)},
+	}, foundRows)
+}
+
+// plain opens GORM as it is, with the actual table as the model's.
+func plain(tb testing.TB, cfg gorm.Config) *gorm.DB {
+	return open(tb, actualTable, cfg)
+}
+
+// sharded opens GORM with the plugin over four data sources of two tables each.
+func sharded(tb testing.TB, cfg gorm.Config) *gorm.DB {
+	tb.Helper()
+	db := open(tb, "t_order", cfg)
+	plugin := sharding.Register(rules(), sharding.WithDialector("noop", func(string) gorm.Dialector { return dialector(tb) }))
+	if err := db.Use(plugin); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := plugin.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return db
+}
+
+func open(tb testing.TB, table string, cfg gorm.Config) *gorm.DB {
+	tb.Helper()
+	cfg.Logger = logger.Discard
+	cfg.NamingStrategy = oneTable{table: table}
+	db, err := gorm.Open(dialector(tb), &cfg)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return db
+}
+
+func dialector(tb testing.TB) gorm.Dialector {
+	pool := database().Open()
+	tb.Cleanup(func() { _ = pool.Close() })
+	return mysql.New(mysql.Config{Conn: pool, SkipInitializeWithVersion: true})
+}
+
+// oneTable gives every model the same table.
+type oneTable struct {
+	schema.NamingStrategy
+	table string
+}
+
+func (t oneTable) TableName(string) string { return t.table }
+
+func rules() *config.Config {
+	by := func(algorithm string) *config.Strategy {
+		return &config.Strategy{Standard: &config.Standard{Column: "ent_id", Algorithm: algorithm}}
+	}
+	cfg := &config.Config{
+		DataSources:       map[string]config.DataSource{},
+		DefaultDataSource: "ds0",
+		Sharding: config.Sharding{
+			Tables: map[string]config.Table{"t_order": {
+				ActualDataNodes:  "ds${0..3}.t_order_${0..1}",
+				DatabaseStrategy: by("database"),
+				TableStrategy:    by("table"),
+				KeyGenerate:      &config.KeyGenerate{Column: "id", Generator: "snowflake"},
+			}},
+			Algorithms: map[string]config.Algorithm{
+				"database": {Type: "INLINE", Props: map[string]any{"expression": "ds${ent_id % 4}"}},
+				"table":    {Type: "INLINE", Props: map[string]any{"expression": "t_order_${ent_id.intdiv(4) % 2}"}},
+			},
+			KeyGenerators: map[string]config.KeyGenerator{
+				"snowflake": {Type: "SNOWFLAKE", Props: map[string]any{"workerId": 1}},
+			},
+		},
+	}
+	for i := range 4 {
+		name := fmt.Sprintf("ds%d", i)
+		cfg.DataSources[name] = config.DataSource{Driver: "noop", DSN: config.DSN("/" + name)}
+	}
+	return cfg
+}

@@ -1,0 +1,278 @@
+//go:build unix
+
+package orders_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/gormshard/sharding"
+)
+
+// query is one statement and what its answer may leave open.
+type query struct {
+	sql  string
+	args []any
+	// ties is the ORDER BY list of a query over t_ent_order whose order leaves
+	// rows open; its first column is the id. Rows that it does not tell apart may
+	// come in any order, and LIMIT may cut anywhere among them.
+	ties string
+	// folded are the columns of which a group of equal texts may show any one.
+	folded []int
+	// open allows a refusal.
+	open bool
+}
+
+// answer is what a query gave.
+type answer struct {
+	columns []string
+	rows    [][]any
+	err     error
+}
+
+// asker runs a query in one way.
+type asker func(ctx context.Context, query string, args []any) (*sql.Rows, error)
+
+func ask(ctx context.Context, run asker, query string, args []any) answer {
+	rows, err := run(ctx, query, args)
+	if err != nil {
+		return answer{err: err}
+	}
+	defer rows.Close()
+	var a answer
+	types, err := rows.ColumnTypes()
+	if err != nil {
+		return answer{err: err}
+	}
+	for _, c := range types {
+		nullable, hasNullable := c.Nullable()
+		precision, scale, hasDecimal := c.DecimalSize()
+		length, hasLength := c.Length()
+		a.columns = append(a.columns, fmt.Sprintf("%s %s scan=%v null=%v/%v decimal=%d,%d/%v length=%d/%v",
+			c.Name(), c.DatabaseTypeName(), c.ScanType(), nullable, hasNullable, precision, scale, hasDecimal, length, hasLength))
+	}
+	for rows.Next() {
+		row := make([]any, len(types))
+		into := make([]any, len(types))
+		for i := range row {
+			into[i] = &row[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return answer{err: err}
+		}
+		a.rows = append(a.rows, row)
+	}
+	a.err = errors.Join(rows.Err(), rows.Close())
+	return a
+}
+
+// show writes a row so that different values and types look different.
+func show(row []any) string {
+	parts := make([]string, len(row))
+	for i, v := range row {
+		switch v := v.(type) {
+		case nil:
+			parts[i] = "NULL"
+		case []byte:
+			parts[i] = "b" + strconv.Quote(string(v))
+		case string:
+			parts[i] = "s" + strconv.Quote(v)
+		case time.Time:
+			parts[i] = v.Format("2006-01-02T15:04:05.999999999 MST")
+		default:
+			parts[i] = fmt.Sprintf("%T(%v)", v, v)
+		}
+	}
+	return strings.Join(parts, " | ")
+}
+
+func shown(rows [][]any) []string {
+	out := make([]string, len(rows))
+	for i, r := range rows {
+		out[i] = show(r)
+	}
+	return out
+}
+
+// fold replaces texts by a form that is the same for the texts the sample's
+// collations take for equal.
+func (q *query) fold(rows [][]any) {
+	for _, r := range rows {
+		for _, c := range q.folded {
+			if text, ok := r[c].([]byte); ok {
+				s := strings.TrimRight(strings.ToLower(string(text)), " ")
+				r[c] = []byte(strings.NewReplacer("ä", "a", "ß", "s").Replace(s))
+			}
+		}
+	}
+}
+
+func (q *query) ordered() bool {
+	return strings.Contains(q.sql, "ORDER BY") && q.ties == ""
+}
+
+// limited cuts the outermost LIMIT off.
+func (q *query) limited() (unlimited query, limit bool) {
+	at := strings.LastIndex(q.sql, " LIMIT ")
+	if at < 0 || strings.Contains(q.sql[at:], ")") {
+		return *q, false
+	}
+	u := *q
+	u.sql = q.sql[:at]
+	u.args = q.args[:strings.Count(u.sql, "?")]
+	return u, true
+}
+
+// differ says how an answer differs from that of the single database, "" when it
+// does not. everything is the single database's answer without LIMIT, ranks the
+// place of every id, for queries that leave something open.
+func (q *query) differ(want, got, everything answer, ranks map[string]string) string {
+	if want.err != nil || got.err != nil {
+		return differInError(want.err, got.err)
+	}
+	if !slices.Equal(want.columns, got.columns) {
+		return fmt.Sprintf("columns\n  single  %s\n  sharded %s", strings.Join(want.columns, "\n          "), strings.Join(got.columns, "\n          "))
+	}
+	q.fold(want.rows)
+	q.fold(got.rows)
+	w, g := shown(want.rows), shown(got.rows)
+	if q.ordered() {
+		return differInSequence(w, g)
+	}
+	if len(w) != len(g) {
+		return fmt.Sprintf("%d rows instead of %d", len(g), len(w))
+	}
+	if q.ties != "" {
+		rank := func(rows [][]any) []string {
+			out := make([]string, len(rows))
+			for i, r := range rows {
+				out[i] = "rank " + ranks[fmt.Sprint(r[0])]
+			}
+			return out
+		}
+		if d := differInSequence(rank(want.rows), rank(got.rows)); d != "" {
+			return d
+		}
+	}
+	if _, limit := q.limited(); limit {
+		return notWithin(g, everything)
+	}
+	slices.Sort(w)
+	slices.Sort(g)
+	return differInSequence(w, g)
+}
+
+// differInError compares failures: the server's own error by its number.
+func differInError(want, got error) string {
+	var w, g *mysql.MySQLError
+	switch {
+	case got == nil:
+		return fmt.Sprintf("an answer where the single database fails: %v", want)
+	case errors.Is(got, sharding.ErrUnsupported):
+		return "refused: " + got.Error()
+	case want == nil:
+		return "an error: " + got.Error()
+	case errors.As(want, &w) && errors.As(got, &g) && w.Number == g.Number:
+		return ""
+	}
+	return fmt.Sprintf("error %v where the single database fails with %v", got, want)
+}
+
+func differInSequence(want, got []string) string {
+	if slices.Equal(want, got) {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d rows, single %d\n", len(got), len(want))
+	differences := 0
+	for i := range max(len(want), len(got)) {
+		w, g := "(none)", "(none)"
+		if i < len(want) {
+			w = want[i]
+		}
+		if i < len(got) {
+			g = got[i]
+		}
+		if w != g {
+			if differences++; differences > 4 {
+				break
+			}
+			fmt.Fprintf(&b, "  row %d\n    single  %s\n    sharded %s\n", i, w, g)
+		}
+	}
+	return b.String()
+}
+
+// notWithin looks for every row among those of the answer without LIMIT.
+func notWithin(got []string, everything answer) string {
+	if everything.err != nil {
+		return everything.err.Error()
+	}
+	left := map[string]int{}
+	for _, r := range shown(everything.rows) {
+		left[r]++
+	}
+	for _, r := range got {
+		if left[r]--; left[r] < 0 {
+			return "a row that is not in the answer without LIMIT, or more often: " + r
+		}
+	}
+	return ""
+}
+
+// inline replaces the markers by literals.
+func inline(t *testing.T, query string, args []any) string {
+	t.Helper()
+	var b strings.Builder
+	quoted := false
+	for _, c := range query {
+		if c == '\'' {
+			quoted = !quoted
+		}
+		if c != '?' || quoted {
+			b.WriteRune(c)
+			continue
+		}
+		switch v := args[0].(type) {
+		case nil:
+			b.WriteString("NULL")
+		case string:
+			b.WriteString("'" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(v) + "'")
+		case []byte:
+			fmt.Fprintf(&b, "x'%x'", v)
+		case time.Time:
+			b.WriteString("'" + v.Format("2006-01-02 15:04:05.999999") + "'")
+		default:
+			if k := reflect.TypeOf(v).Kind(); k == reflect.Struct || k == reflect.Pointer {
+				t.Fatalf("no literal for a %T", v)
+			}
+			fmt.Fprint(&b, v)
+		}
+		args = args[1:]
+	}
+	return b.String()
+}
+
+// ranksOf asks the single database for the place of every order.
+func ranksOf(t *testing.T, ctx context.Context, run asker, order string) map[string]string { //nolint:revive // t first, as everywhere in tests
+	t.Helper()
+	a := ask(ctx, run, "SELECT id, DENSE_RANK() OVER (ORDER BY "+order+") FROM t_ent_order", nil)
+	if a.err != nil {
+		t.Fatalf("ranks by %s: %v", order, a.err)
+	}
+	ranks := map[string]string{}
+	for _, r := range a.rows {
+		ranks[fmt.Sprint(r[0])] = fmt.Sprint(r[1])
+	}
+	return ranks
+}

@@ -1,0 +1,19 @@
+//go:build unix
+
+// Package orders_test runs the order service's statements, through GORM and
+// through database/sql, on four databases of private MariaDB servers, and holds
+// the answers against those of one unsharded database with the same rows.
+package orders_test
+
+import (
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/gormshard/sharding/tests/mariadb"
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(mariadb.Main(m, func() error { return goleak.Find() }))
+}
