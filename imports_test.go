@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,6 +123,34 @@ func TestArrowRefusesImportsAgainstIt(t *testing.T) {
 	} {
 		if reason := arrowViolation(test.pkg, test.imported); (reason == "") != test.allowed {
 			t.Errorf("%s imports %s: allowed should be %v, reason %q", test.pkg, test.imported, test.allowed, reason)
+		}
+	}
+}
+
+// docs/dependencies.md gives a reason for each module that the code imports.
+func TestDependenciesAreDocumented(t *testing.T) {
+	doc, err := os.ReadFile("docs/dependencies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	direct := regexp.MustCompile(`(?m)^(?:require)?\s+([\w.-]+\.[\w.-]+/\S+) (v\S+)$`)
+	for _, file := range []string{"go.mod", "tests/go.mod", "examples/go.mod"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		required := direct.FindAllStringSubmatch(string(text), -1)
+		if len(required) == 0 {
+			t.Errorf("%s: no direct requirement found, so this test proves nothing", file)
+		}
+		for _, match := range required {
+			module, version := match[1], match[2]
+			if strings.HasPrefix(module, modulePath) {
+				continue
+			}
+			if row := "| `" + module + "` | " + version + " |"; !strings.Contains(string(doc), row) {
+				t.Errorf("%s requires %s %s: docs/dependencies.md has no row that begins %q", file, module, version, row)
+			}
 		}
 	}
 }

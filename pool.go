@@ -27,24 +27,24 @@ var (
 
 // QueryContext implements gorm.ConnPool.
 func (p *pool) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	direct, ok, err := p.kernel.Direct(ctx, query, args)
-	if err != nil {
+	direct, planned, err := p.kernel.Direct(ctx, query, args)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if !ok {
-		return p.DB.QueryContext(ctx, query, args...)
+	case planned != nil:
+		return p.DB.QueryContext(ctx, query, planned)
 	}
 	return direct.Query(ctx)
 }
 
 // ExecContext implements gorm.ConnPool.
 func (p *pool) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	direct, ok, err := p.kernel.Direct(ctx, query, args)
-	if err != nil {
+	direct, planned, err := p.kernel.Direct(ctx, query, args)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if !ok {
-		return p.DB.ExecContext(ctx, query, args...)
+	case planned != nil:
+		return p.DB.ExecContext(ctx, query, planned)
 	}
 	return direct.Exec(ctx)
 }
@@ -52,9 +52,12 @@ func (p *pool) ExecContext(ctx context.Context, query string, args ...any) (sql.
 // QueryRowContext implements gorm.ConnPool. A *sql.Row can be made by a *sql.DB
 // only, so a planning error is left to the logical DB to find again.
 func (p *pool) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	direct, ok, err := p.kernel.Direct(ctx, query, args)
-	if err != nil || !ok {
+	direct, planned, err := p.kernel.Direct(ctx, query, args)
+	switch {
+	case err != nil:
 		return p.DB.QueryRowContext(ctx, query, args...)
+	case planned != nil:
+		return p.DB.QueryRowContext(ctx, query, planned)
 	}
 	return direct.QueryRow(ctx)
 }

@@ -54,11 +54,7 @@ func (g *keySetter) fillModels() {
 		return
 	}
 	g.field = lookUp(stmt.Schema, g.column)
-	if g.field == nil {
-		return
-	}
-	columns, restricted := stmt.SelectAndOmitColumns(true, false)
-	if use, listed := columns[g.field.DBName]; listed && !use || !listed && restricted {
+	if g.field == nil || !g.inserted() {
 		return
 	}
 	value := stmt.ReflectValue
@@ -72,6 +68,17 @@ func (g *keySetter) fillModels() {
 	case reflect.Struct:
 		g.fillModel(value)
 	}
+}
+
+// inserted reports whether the INSERT will have the key field.
+func (g *keySetter) inserted() bool {
+	stmt := g.db.Statement
+	if len(stmt.Selects) == 0 && len(stmt.Omits) == 0 { // spares the map below
+		return g.field.Creatable
+	}
+	columns, restricted := stmt.SelectAndOmitColumns(true, false)
+	use, listed := columns[g.field.DBName]
+	return use || !listed && !restricted
 }
 
 func (g *keySetter) fillModel(model reflect.Value) bool {

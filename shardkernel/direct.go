@@ -14,33 +14,39 @@ type Direct struct {
 	args   []any
 }
 
-// Direct plans a statement outside a transaction. ok is false when it does not
-// go to exactly one data source as it is; it has to take the way of the driver
-// then. Nothing has been sent.
-func (k *Kernel) Direct(ctx context.Context, text string, args []any) (d Direct, ok bool, err error) {
+// Planned is a statement that cannot go to a data source's own pool. It takes the
+// way of the driver, which gets it as the one argument of the statement's text
+// and does not plan again: the values of a driver.Valuer and generated keys,
+// which need not be the same twice, are in it already.
+type Planned struct{ execution *Execution }
+
+// Direct plans a statement outside a transaction. planned is not nil when it goes
+// to several units or has a time limit; d is of no use then. Nothing has been
+// sent.
+func (k *Kernel) Direct(ctx context.Context, text string, args []any) (d Direct, planned *Planned, err error) {
 	s, err := k.statement(ctx, text)
 	if err != nil {
-		return Direct{}, false, err
+		return Direct{}, nil, err
 	}
 	if s.control() {
-		return Direct{}, false, nil
+		return Direct{}, nil, k.control(ctx, nil, s.verb, text)
 	}
 	if args, err = ResolveAll(args); err != nil {
-		return Direct{}, false, err
+		return Direct{}, nil, err
 	}
 	ex, err := k.plan(ctx, s, text, args)
 	if err != nil {
-		return Direct{}, false, err
+		return Direct{}, nil, err
 	}
-	if len(ex.Units) != 1 {
-		return Direct{}, false, nil
+	if len(ex.Units) != 1 || k.props.StatementTimeout > 0 { // the driver's rows end the time limit
+		return Direct{}, &Planned{ex}, nil
 	}
 	u := &ex.Units[0]
 	src, err := k.source(ctx, u.DataSource)
 	if err != nil {
-		return Direct{}, false, err
+		return Direct{}, nil, err
 	}
-	return Direct{source: src, sql: u.SQL, args: u.Args}, true, nil
+	return Direct{source: src, sql: u.SQL, args: u.Args}, nil, nil
 }
 
 // Query runs the statement on its data source.

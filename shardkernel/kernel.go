@@ -5,6 +5,7 @@ package shardkernel
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/gormshard/sharding/config"
@@ -58,8 +59,10 @@ type Kernel struct {
 	sources  map[string]*source
 	base     baseline
 	meta     *metadata.Cache
+	columns  sync.Pool // of *columns
 	plans    *planCache
 	executor *execute.Executor
+	lookup   func(name string) (*execute.Source, error)
 	budget   *merge.Budget
 	props    config.Props
 	implicit bool
@@ -92,8 +95,10 @@ func New(rules *Rules, sources []Source, opts Options) (*Kernel, error) {
 		return nil, err
 	}
 	k.meta = metadata.New(metadata.NewReader(k.controlPool), time.Now)
+	k.columns.New = func() any { return newColumns(k) }
 	k.plans = newPlanCache(k.props.PlanCacheBytes)
 	k.budget = merge.NewBudget(processMergeBytes)
+	k.lookup = k.sourceOf
 	k.executor = execute.New(k.lookup, execute.Limits{
 		MaxConnectionsPerQuery: k.props.MaxConnectionsPerQuery,
 		MaxParallelUnits:       k.props.MaxParallelUnits,
@@ -136,8 +141,8 @@ func (k *Kernel) NextKey(ctx context.Context, table string) (any, error) {
 	return t.Key.Generator.Next(ctx)
 }
 
-// lookup is the executor's: a data source by its name.
-func (k *Kernel) lookup(name string) (*execute.Source, error) {
+// sourceOf is the executor's: a data source by its name.
+func (k *Kernel) sourceOf(name string) (*execute.Source, error) {
 	s, ok := k.sources[name]
 	if !ok {
 		return nil, &fault.ConfigError{Path: "dataSources." + name, Reason: "there is no such data source"}

@@ -43,25 +43,33 @@ func (k *Kernel) plan(ctx context.Context, s *statement, text string, args []any
 		return nil, fault.Unsupported("arguments", fmt.Sprintf("the statement has %d parameter markers and %d arguments", want, len(args)),
 			"bind one argument to every ?")
 	}
-	columns := columns{kernel: k, ctx: ctx}
-	meta := route.Meta(columns.table)
-	result, err := s.program.Route(args, meta)
-	if err == nil && result.NeedsKeys() {
-		var keys []any
-		if keys, err = nextKeys(ctx, result); err == nil {
-			result, err = s.program.Route(args, meta, keys...)
-		}
-	}
-	if err == nil {
-		var ex *plan.Execution
-		if ex, err = s.rewrite.Rewrite(result, args, meta); err == nil && columns.err == nil {
-			return ex, nil
-		}
-	}
+	columns := k.columns.Get().(*columns)
+	columns.ctx = ctx
+	defer columns.putBack()
+	ex, err := s.rewritten(ctx, args, columns.meta)
 	if columns.err != nil { // what was planned without the columns does not count
 		return nil, columns.err
 	}
-	return nil, err
+	return ex, err
+}
+
+// rewritten routes one execution, with generated keys where it needs them, and
+// rewrites it.
+func (s *statement) rewritten(ctx context.Context, args []any, meta route.Meta) (*plan.Execution, error) {
+	result, err := s.program.Route(args, meta)
+	if err != nil {
+		return nil, err
+	}
+	if result.NeedsKeys() {
+		keys, err := nextKeys(ctx, result)
+		if err != nil {
+			return nil, err
+		}
+		if result, err = s.program.Route(args, meta, keys...); err != nil {
+			return nil, err
+		}
+	}
+	return s.rewrite.Rewrite(result, args, meta)
 }
 
 func nextKeys(ctx context.Context, result *route.Result) ([]any, error) {
@@ -76,23 +84,45 @@ func nextKeys(ctx context.Context, result *route.Result) ([]any, error) {
 	return keys, nil
 }
 
-// columns gives the planner the columns of the logical tables it asks for, and
-// keeps the first error.
+// columns gives the planning of one execution the columns of the logical tables
+// it asks for, and keeps the first error. It is used again for another one,
+// since every statement needs it.
 type columns struct {
 	kernel *Kernel
-	ctx    context.Context
-	err    error
+	meta   route.Meta // the method table
+
+	ctx context.Context
+	err error
+	// The answer given last: the rows of an INSERT ask for the same again.
+	logical string
+	known   *value.Table
+}
+
+func newColumns(k *Kernel) *columns {
+	c := &columns{kernel: k}
+	c.meta = c.table
+	return c
 }
 
 func (c *columns) table(logical string) *value.Table {
 	if c.err != nil {
 		return nil
 	}
+	if c.known != nil && c.logical == logical {
+		return c.known
+	}
 	t, err := c.kernel.columnsOf(c.ctx, logical)
 	if err != nil {
 		c.err = err
+		return nil
 	}
+	c.logical, c.known = logical, t
 	return t
+}
+
+func (c *columns) putBack() {
+	c.ctx, c.err, c.logical, c.known = nil, nil, "", nil
+	c.kernel.columns.Put(c)
 }
 
 // columnsOf returns the columns of a logical table, read from the first of its

@@ -17,13 +17,60 @@ func (k *Kernel) Query(ctx context.Context, tx *Tx, text string, args []any) (dr
 	if err != nil {
 		return nil, err
 	}
-	ex, err := k.ready(ctx, s, text, args)
+	ex, err := k.plan(ctx, s, text, args)
 	if err != nil {
+		return nil, err
+	}
+	return k.query(ctx, tx, ex)
+}
+
+// QueryPlanned runs a planned statement that returns rows, outside a
+// transaction. It is otherwise like Query.
+func (k *Kernel) QueryPlanned(ctx context.Context, p *Planned) (driver.Rows, error) {
+	return k.query(ctx, nil, p.execution)
+}
+
+// query runs a planned statement, within the time limit if there is one.
+func (k *Kernel) query(ctx context.Context, tx *Tx, ex *plan.Execution) (driver.Rows, error) {
+	if k.props.StatementTimeout <= 0 {
+		return k.send(ctx, tx, ex)
+	}
+	ctx, cancel := context.WithTimeout(ctx, k.props.StatementTimeout)
+	rows, err := k.send(ctx, tx, ex)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	return &timedRows{columnRows: rows.(columnRows), cancel: cancel}, nil
+}
+
+// columnRows is what the rows of the executor and of the merge have in common.
+type columnRows interface {
+	driver.RowsColumnTypeDatabaseTypeName
+	driver.RowsColumnTypeScanType
+	driver.RowsColumnTypeNullable
+	driver.RowsColumnTypeLength
+	driver.RowsColumnTypePrecisionScale
+}
+
+// timedRows ends the statement's time limit with its rows.
+type timedRows struct {
+	columnRows
+	cancel context.CancelFunc
+}
+
+func (r *timedRows) Close() error {
+	defer r.cancel()
+	return r.columnRows.Close()
+}
+
+func (k *Kernel) send(ctx context.Context, tx *Tx, ex *plan.Execution) (driver.Rows, error) {
+	if err := k.checkSources(ctx, ex); err != nil {
 		return nil, err
 	}
 	if tx == nil && k.needsTransaction(ex) {
 		var rows driver.Rows
-		err := k.implicitly(ctx, func(branches execute.Branches) error {
+		err := k.implicitly(ctx, func(branches execute.Branches) (err error) {
 			rows, err = k.merged(ctx, ex, branches)
 			return err
 		})
@@ -57,7 +104,26 @@ func (k *Kernel) Exec(ctx context.Context, tx *Tx, text string, args []any) (dri
 	if s.control() {
 		return driver.RowsAffected(0), k.control(ctx, tx, s.verb, text)
 	}
-	ex, err := k.ready(ctx, s, text, args)
+	ex, err := k.plan(ctx, s, text, args)
+	if err != nil {
+		return nil, err
+	}
+	return k.exec(ctx, tx, ex)
+}
+
+// ExecPlanned runs a planned statement that returns no rows, outside a
+// transaction.
+func (k *Kernel) ExecPlanned(ctx context.Context, p *Planned) (driver.Result, error) {
+	return k.exec(ctx, nil, p.execution)
+}
+
+func (k *Kernel) exec(ctx context.Context, tx *Tx, ex *plan.Execution) (driver.Result, error) {
+	if k.props.StatementTimeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, k.props.StatementTimeout)
+		defer cancel()
+	}
+	err := k.checkSources(ctx, ex)
 	if err != nil {
 		return nil, err
 	}
@@ -76,19 +142,14 @@ func (k *Kernel) Exec(ctx context.Context, tx *Tx, text string, args []any) (dri
 	return resultOf(ex, results), nil
 }
 
-// ready plans a statement and makes sure that the servers it goes to have been
-// checked.
-func (k *Kernel) ready(ctx context.Context, s *statement, text string, args []any) (*plan.Execution, error) {
-	ex, err := k.plan(ctx, s, text, args)
-	if err != nil {
-		return nil, err
-	}
+// checkSources makes sure that the servers a statement goes to have been checked.
+func (k *Kernel) checkSources(ctx context.Context, ex *plan.Execution) error {
 	for i := range ex.Units {
 		if _, err := k.source(ctx, ex.Units[i].DataSource); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return ex, nil
+	return nil
 }
 
 func (k *Kernel) needsTransaction(ex *plan.Execution) bool {

@@ -12,19 +12,21 @@ import (
 
 // Tx is an open transaction. It begins on a data source when a statement first
 // needs it. It is used by one goroutine at a time.
-type Tx struct{ tx *transaction.Tx }
+type Tx transaction.Tx
 
 // Begin opens a transaction with the options. It sends nothing.
 func (k *Kernel) Begin(opts driver.TxOptions) *Tx {
-	return &Tx{tx: transaction.New(opts, k.lookup)}
+	return (*Tx)(transaction.New(opts, k.lookup))
 }
 
 // Commit commits on every data source the transaction touched, one after the
 // other. An error after the first success matches fault.ErrPartialCommit.
-func (t *Tx) Commit() error { return t.tx.Commit() }
+func (t *Tx) Commit() error { return t.local().Commit() }
 
 // Rollback undoes everything.
-func (t *Tx) Rollback() error { return t.tx.Rollback() }
+func (t *Tx) Rollback() error { return t.local().Rollback() }
+
+func (t *Tx) local() *transaction.Tx { return (*transaction.Tx)(t) }
 
 // branches returns what the executor sees of the transaction: a nil interface
 // outside one.
@@ -32,7 +34,7 @@ func (t *Tx) branches() execute.Branches {
 	if t == nil {
 		return nil
 	}
-	return t.tx
+	return t.local()
 }
 
 // control runs transaction control that arrives as text: savepoints inside a
@@ -47,11 +49,11 @@ func (k *Kernel) control(ctx context.Context, tx *Tx, verb, text string) error {
 	}
 	switch action {
 	case parse.SavepointRollback:
-		return tx.tx.RollbackTo(ctx, name)
+		return tx.local().RollbackTo(ctx, name)
 	case parse.SavepointRelease:
-		return tx.tx.Release(ctx, name)
+		return tx.local().Release(ctx, name)
 	default:
-		return tx.tx.Savepoint(ctx, name)
+		return tx.local().Savepoint(ctx, name)
 	}
 }
 

@@ -29,8 +29,8 @@ type Ranger interface {
 }
 
 // Range is an interval of sharding values. An absent bound has HasLower or
-// HasUpper false. The order is the column's: callers give only integers and
-// times.
+// HasUpper false. Bounds are integers for an integer column, which holds nothing
+// between two neighbours, and times for a temporal column.
 type Range struct {
 	Lower, Upper         Value
 	HasLower, HasUpper   bool

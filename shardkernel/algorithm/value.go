@@ -17,7 +17,7 @@ const (
 	KindInt              // an integer that fits int64
 	KindUint             // an integer above the int64 range, up to 2^64-1
 	KindText             // text in the connection's character set, or a decimal number written out
-	KindTime             // a wall-clock date and time in the data source's location
+	KindTime             // a date and time as the column shows it, carried as a time in UTC whatever the zone
 )
 
 // Value is a sharding value, normalised to its column's type by the rules of

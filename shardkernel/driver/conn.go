@@ -41,6 +41,9 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 }
 
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	if p := planned(args); p != nil {
+		return c.kernel.QueryPlanned(ctx, p)
+	}
 	values, err := positional(args)
 	if err != nil {
 		return nil, err
@@ -49,6 +52,9 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if p := planned(args); p != nil {
+		return c.kernel.ExecPlanned(ctx, p)
+	}
 	values, err := positional(args)
 	if err != nil {
 		return nil, err
@@ -67,7 +73,7 @@ func (c *conn) BeginTx(_ context.Context, opts driver.TxOptions) (driver.Tx, err
 		return nil, errors.New("sharding: a transaction is already open on this connection")
 	}
 	c.tx = c.kernel.Begin(opts)
-	return &tx{conn: c}, nil
+	return (*tx)(c), nil
 }
 
 // CheckNamedValue resolves a driver.Valuer once, so that the value a statement
@@ -99,6 +105,16 @@ func (c *conn) Close() error {
 	return tx.Rollback()
 }
 
+// planned returns the plan that comes with the text in the place of arguments,
+// nil when there is none.
+func planned(args []driver.NamedValue) *shardkernel.Planned {
+	if len(args) != 1 {
+		return nil
+	}
+	p, _ := args[0].Value.(*shardkernel.Planned)
+	return p
+}
+
 func positional(args []driver.NamedValue) ([]any, error) {
 	if len(args) == 0 {
 		return nil, nil
@@ -113,17 +129,17 @@ func positional(args []driver.NamedValue) ([]any, error) {
 	return values, nil
 }
 
-// tx is the transaction of a logical connection.
-type tx struct{ conn *conn }
+// tx is a logical connection as the transaction that is open on it.
+type tx conn
 
 func (t *tx) Commit() error {
-	open := t.conn.tx
-	t.conn.tx = nil
+	open := t.tx
+	t.tx = nil
 	return open.Commit()
 }
 
 func (t *tx) Rollback() error {
-	open := t.conn.tx
-	t.conn.tx = nil
+	open := t.tx
+	t.tx = nil
 	return open.Rollback()
 }

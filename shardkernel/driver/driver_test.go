@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -39,7 +40,9 @@ type cluster struct {
 	kernel *shardkernel.Kernel
 }
 
-func open(t *testing.T) *cluster {
+func open(t *testing.T) *cluster { return openWith(t, config.Props{}) }
+
+func openWith(t *testing.T, props config.Props) *cluster {
 	t.Helper()
 	cfg := &config.Config{
 		DataSources:       map[string]config.DataSource{"ds0": {Driver: "fake", DSN: "0"}, "ds1": {Driver: "fake", DSN: "1"}},
@@ -81,7 +84,7 @@ func open(t *testing.T) *cluster {
 		})
 		sources = append(sources, shardkernel.Source{Name: fmt.Sprintf("ds%d", i), DB: pool, Control: controlPool, Dialect: "sqlite"})
 	}
-	c.kernel, err = shardkernel.New(rules, sources, shardkernel.Options{ImplicitWrites: true})
+	c.kernel, err = shardkernel.New(rules, sources, shardkernel.Options{Props: props, ImplicitWrites: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -418,6 +421,30 @@ func TestCancelledContextEndsEveryNode(t *testing.T) {
 	}
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want context.Canceled", err)
+	}
+}
+
+func TestStatementTimeoutEndsASlowNode(t *testing.T) {
+	c := openWith(t, config.Props{StatementTimeout: 20 * time.Millisecond})
+	hold := make(chan struct{})
+	defer close(hold)
+	c.node[1].On("SELECT order_id FROM t_order_3", fakedb.Answer{Hold: hold})
+	c.node[1].On("UPDATE t_order_3 SET a = 1", fakedb.Answer{Hold: hold})
+	rows, err := c.Query("SELECT order_id FROM t_order")
+	if err == nil {
+		for rows.Next() {
+		}
+		err = errors.Join(rows.Err(), rows.Close())
+	}
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("query: error %v, want context.DeadlineExceeded", err)
+	}
+	if _, err := c.Exec("UPDATE t_order SET a = 1"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("exec: error %v, want context.DeadlineExceeded", err)
+	}
+	rows, err = c.Query("SELECT order_id FROM t_order WHERE order_id = 1")
+	if got := scan(t, rows, err); len(got) != 0 {
+		t.Errorf("a quick statement: rows %v", got)
 	}
 }
 

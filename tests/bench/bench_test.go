@@ -84,5 +84,5 @@ func compareWith(b *testing.B, cfg gorm.Config, run func(*gorm.DB) error, prepar
 	}
 	b.Run("plain", func(b *testing.B) { c.plain = append(c.plain, measure(b, open(b, plain))) })
 	b.Run("sharded", func(b *testing.B) { c.sharded = append(c.sharded, measure(b, open(b, sharded))) })
-	b.Run("turns", func(b *testing.B) { c.ratios = append(c.ratios, ratio(b, open(b, plain), open(b, sharded))) })
+	b.Run("turns", func(b *testing.B) { c.turns = append(c.turns, takeTurns(b, open(b, plain), open(b, sharded))) })
 }

@@ -27,13 +27,15 @@ type report struct{ comparisons []*comparison }
 // comparison holds the measurements of one benchmark, one for each -count.
 type comparison struct {
 	name           string
-	plain, sharded []figures
-	// ratios are those of the processor time when both sides took turns.
-	ratios []float64
+	plain, sharded []memory
+	turns          []turns
 }
 
-// figures are those of one operation.
-type figures struct{ ns, allocs, bytes float64 }
+// memory is what one operation allocates.
+type memory struct{ allocs, bytes float64 }
+
+// turns are the median times of an operation, in nanoseconds.
+type turns struct{ plain, sharded float64 }
 
 func (r *report) comparison(benchmark string) *comparison {
 	name := strings.TrimPrefix(benchmark, "Benchmark")
@@ -48,7 +50,7 @@ func (r *report) comparison(benchmark string) *comparison {
 }
 
 // measure runs one side by itself.
-func measure(b *testing.B, run func() error) figures {
+func measure(b *testing.B, run func() error) memory {
 	b.ReportAllocs()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -57,87 +59,71 @@ func measure(b *testing.B, run func() error) figures {
 			b.Fatal(err)
 		}
 	}
-	elapsed := b.Elapsed()
 	runtime.ReadMemStats(&after)
 	n := float64(b.N)
-	return figures{
-		ns:     float64(elapsed.Nanoseconds()) / n,
+	return memory{
 		allocs: float64(after.Mallocs-before.Mallocs) / n,
 		bytes:  float64(after.TotalAlloc-before.TotalAlloc) / n,
 	}
 }
 
-// turn is for how long a side runs before the other one does: some rounds of
-// the garbage collector.
-const turn = 10 * time.Millisecond
-
-// ratio lets both sides run in short turns on one processor, and compares the
-// processor time they take, collecting garbage included: what else the machine
-// does meanwhile hits both alike.
-func ratio(b *testing.B, plain, sharded func() error) float64 {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	var ratios []float64
-	var n int
+// takeTurns runs one operation of one side and one of the other, again and
+// again, and returns the medians: what else the machine does meanwhile hits both
+// sides alike and leaves most operations alone, so that the ratio is steady on a
+// busy machine where the times are not. Most operations meet no round of the
+// garbage collector; what they cost it shows in the bytes.
+func takeTurns(b *testing.B, plain, sharded func() error) turns {
+	var took [2][]float64
 	for b.Loop() {
-		if n == 0 {
-			n = perTurn(b, sharded)
-		}
-		var cpu [2]time.Duration
 		for side, run := range [2]func() error{plain, sharded} {
-			start := cpuTime()
-			for range n {
-				if err := run(); err != nil {
-					b.Fatal(err)
-				}
+			start := time.Now()
+			err := run()
+			took[side] = append(took[side], float64(time.Since(start)))
+			if err != nil {
+				b.Fatal(err)
 			}
-			cpu[side] = cpuTime() - start
-		}
-		ratios = append(ratios, float64(cpu[1])/float64(cpu[0]))
-	}
-	r := median(ratios, func(r float64) float64 { return r })
-	b.ReportMetric(r, "ratio")
-	b.ReportMetric(0, "ns/op") // that of a turn: means nothing
-	return r
-}
-
-// perTurn returns how many operations fit into a turn.
-func perTurn(b *testing.B, run func() error) int {
-	start := time.Now()
-	for n := 1; ; n++ {
-		if err := run(); err != nil {
-			b.Fatal(err)
-		}
-		if time.Since(start) >= turn {
-			return n
 		}
 	}
+	t := turns{plain: median(took[0]), sharded: median(took[1])}
+	b.ReportMetric(t.sharded/t.plain, "ratio")
+	b.ReportMetric(0, "ns/op") // of both sides together: means nothing
+	return t
 }
 
-// print writes the medians of every benchmark that ran on both sides.
+// print writes the medians of every benchmark that ran.
 func (r *report) print(w io.Writer) {
 	if len(r.comparisons) == 0 {
 		return
 	}
-	fmt.Fprintln(w, "\nplain GORM / the plugin, for each operation; the time ratio is that of the processor time, both taking turns")
-	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "\tns\tratio\tallocs\tratio\tbytes\tratio\t")
+	fmt.Fprintln(w, "\nplain GORM on the actual table and the plugin, by operation; times are medians, of operations in turns")
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "\tplain ns\tsharded ns\tratio\tallocs\tallocs\tratio\tbytes\tbytes\tratio\t")
 	for _, c := range r.comparisons {
-		ns := func(f figures) float64 { return f.ns }
-		fmt.Fprintf(t, "%s\t%.0f / %.0f\t%.2f\t", c.name, median(c.plain, ns), median(c.sharded, ns), median(c.ratios, func(r float64) float64 { return r }))
-		for _, of := range []func(figures) float64{
-			func(f figures) float64 { return f.allocs },
-			func(f figures) float64 { return f.bytes },
-		} {
-			plain, sharded := median(c.plain, of), median(c.sharded, of)
-			fmt.Fprintf(t, "%.0f / %.0f\t%.2f\t", plain, sharded, sharded/plain)
-		}
+		fmt.Fprintf(t, "%s\t", c.name)
+		column(t, medianOf(c.turns, func(t turns) float64 { return t.plain }), medianOf(c.turns, func(t turns) float64 { return t.sharded }))
+		allocs, bytes := func(m memory) float64 { return m.allocs }, func(m memory) float64 { return m.bytes }
+		column(t, medianOf(c.plain, allocs), medianOf(c.sharded, allocs))
+		column(t, medianOf(c.plain, bytes), medianOf(c.sharded, bytes))
 		fmt.Fprintln(t)
 	}
 	_ = t.Flush()
 }
 
-// median returns 0 for a benchmark that was left out.
-func median[T any](measurements []T, of func(T) float64) float64 {
+// column writes both sides and their ratio; 0 stands for what was not measured.
+func column(w io.Writer, plain, sharded float64) {
+	if plain == 0 || sharded == 0 {
+		fmt.Fprint(w, "-\t-\t-\t")
+		return
+	}
+	fmt.Fprintf(w, "%.0f\t%.0f\t%.2f\t", plain, sharded, sharded/plain)
+}
+
+// median returns 0 for no values.
+func median(values []float64) float64 {
+	return medianOf(values, func(v float64) float64 { return v })
+}
+
+func medianOf[T any](measurements []T, of func(T) float64) float64 {
 	if len(measurements) == 0 {
 		return 0
 	}

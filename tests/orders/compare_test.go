@@ -7,7 +7,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -230,20 +229,16 @@ func notWithin(got []string, everything answer) string {
 	return ""
 }
 
-// inline replaces the markers by literals.
+// inline replaces the markers, which stand before any other ? in the query, by
+// literals.
 func inline(t *testing.T, query string, args []any) string {
 	t.Helper()
 	var b strings.Builder
-	quoted := false
-	for _, c := range query {
-		if c == '\'' {
-			quoted = !quoted
-		}
-		if c != '?' || quoted {
-			b.WriteRune(c)
-			continue
-		}
-		switch v := args[0].(type) {
+	for _, arg := range args {
+		before, rest, _ := strings.Cut(query, "?")
+		query = rest
+		b.WriteString(before)
+		switch v := arg.(type) {
 		case nil:
 			b.WriteString("NULL")
 		case string:
@@ -252,15 +247,13 @@ func inline(t *testing.T, query string, args []any) string {
 			fmt.Fprintf(&b, "x'%x'", v)
 		case time.Time:
 			b.WriteString("'" + v.Format("2006-01-02 15:04:05.999999") + "'")
-		default:
-			if k := reflect.TypeOf(v).Kind(); k == reflect.Struct || k == reflect.Pointer {
-				t.Fatalf("no literal for a %T", v)
-			}
+		case bool, int, int64, uint64, float64:
 			fmt.Fprint(&b, v)
+		default:
+			t.Fatalf("no literal for a %T", v)
 		}
-		args = args[1:]
 	}
-	return b.String()
+	return b.String() + query
 }
 
 // ranksOf asks the single database for the place of every order.
@@ -275,4 +268,13 @@ func ranksOf(t *testing.T, ctx context.Context, run asker, order string) map[str
 		ranks[fmt.Sprint(r[0])] = fmt.Sprint(r[1])
 	}
 	return ranks
+}
+
+// serverError is an error as the server numbers it, else its text.
+func serverError(err error) string {
+	var e *mysql.MySQLError
+	if errors.As(err, &e) {
+		return fmt.Sprintf("server error %d", e.Number)
+	}
+	return err.Error()
 }

@@ -218,18 +218,20 @@ func (c *Conn) values(stmt driver.Stmt, args []any) ([]driver.NamedValue, error)
 		if named, ok := arg.(sql.NamedArg); ok {
 			return nil, fault.Unsupported("@"+named.Name, "a named argument", "pass the arguments by position")
 		}
-		v := driver.NamedValue{Ordinal: len(out) + 1, Value: arg}
-		if want >= 0 && len(out) >= want {
+		// Converted in its place: a checker's argument is on the heap.
+		out = append(out, driver.NamedValue{Ordinal: len(out) + 1, Value: arg})
+		v := &out[len(out)-1]
+		if want >= 0 && len(out) > want {
 			columns = nil // it knows no such column; the count is checked below
 		}
-		err := convert(&v, checker, columns)
+		err := convert(v, checker, columns)
 		if err == driver.ErrRemoveArgument { //nolint:errorlint // compared as database/sql does
+			out = out[:len(out)-1]
 			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("sharding: argument %d: %w", i+1, err)
 		}
-		out = append(out, v)
 	}
 	if want >= 0 && want != len(out) {
 		return nil, fmt.Errorf("sharding: expected %d arguments, got %d", want, len(out))

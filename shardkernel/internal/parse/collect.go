@@ -149,7 +149,7 @@ func (b *builder) collectSelect(n *ast.SelectStmt, parent, outer *block, ctes *c
 
 // collectFrom collects the table sources of a FROM clause.
 func (b *builder) collectFrom(refs *ast.Join, blk *block, ctes *cteFrame) {
-	blk.unruly = b.dialect.DoubleQuoteNames && hasRightJoin(refs)
+	blk.unruly = isSQLite(b.dialect) && hasRightJoin(refs)
 	b.collectRefs(refs, blk, ctes, false)
 }
 
@@ -210,4 +210,7 @@ func (b *builder) collectSource(n *ast.TableSource, blk *block, ctes *cteFrame, 
 		b.fail(b.refuse(b.tails.verb, "a table source that is not understood", "simplify the FROM clause"))
 	}
 	blk.sources = append(blk.sources, src)
+	if len(blk.sources) == maxSources {
+		b.fail(b.refuse(b.tails.verb, "too many tables are joined", "split the statement"))
+	}
 }

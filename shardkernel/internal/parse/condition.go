@@ -34,6 +34,9 @@ func (c *conditions) cond(e ast.ExprNode, negated, top bool) *Cond {
 		case opcode.LogicAnd:
 			return c.chain(e, negated, top)
 		case opcode.LogicOr:
+			if c.pipes {
+				return openCond
+			}
 			return c.chain(e, negated, false)
 		}
 		return c.comparison(e, negated)
@@ -249,11 +252,8 @@ func (c *conditions) between(e *ast.BetweenExpr) *Cond {
 		return falseCond
 	}
 	low, high := c.operand(e.Left), c.operand(e.Right)
-	if low.Kind == OperandUnknown || high.Kind == OperandUnknown {
-		// SQLite ends the upper bound at a comparison operator, MySQL does not.
-		if c.dialect.DoubleQuoteNames {
-			return openCond
-		}
+	if isSQLite(c.dialect) && (low.Kind == OperandUnknown || high.Kind == OperandUnknown) {
+		return openCond // SQLite ends the upper bound at a comparison operator, MySQL does not
 	}
 	return &Cond{Op: CondBetween, Column: c.column(c.block, col), Values: []Operand{low, high}}
 }

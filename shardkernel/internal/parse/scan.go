@@ -170,7 +170,7 @@ func Savepoint(text string, d *dialect.Dialect) (action SavepointAction, name st
 		action = SavepointSet
 	case skip("RELEASE"):
 		action = SavepointRelease
-		if !skip("SAVEPOINT") && !d.DoubleQuoteNames {
+		if !skip("SAVEPOINT") && !isSQLite(d) {
 			return 0, "", false
 		}
 	case skip("ROLLBACK"):

@@ -70,8 +70,8 @@ func (s *source) mayPlant(i int) bool {
 		return true
 	}
 	introduced := s.isWord(i-1, "FROM", "JOIN", "INTO", "UPDATE", "TABLE", "STRAIGHT_JOIN", "REFERENCES")
-	if keywords()[strings.ToUpper(s.raw(i))] {
-		return introduced
+	if keywords()[strings.ToUpper(s.raw(i))] || i+1 < len(s.tokens) && s.tokens[i+1].kind == tokenString {
+		return introduced // _charset 'x' and DATE 'x' are literals
 	}
 	if s.is(i+1, "(") {
 		return introduced || s.isWord(i-1, "INSERT", "REPLACE", "IGNORE", "LOW_PRIORITY", "HIGH_PRIORITY", "DELAYED", "WITH", "RECURSIVE") ||

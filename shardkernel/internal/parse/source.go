@@ -16,6 +16,9 @@ const (
 	maxDepth   = 1000    // parentheses open at once
 	maxNesting = 1 << 18 // tokens that may deepen the tree, operators and names
 	maxJoins   = 1000
+	// maxSources bounds the table sources of a block; servers allow 61. The
+	// sides of joins are listed for every join.
+	maxSources = 200
 )
 
 // source is a text to be parsed with its tokens, and the text the parser gets in
@@ -29,6 +32,7 @@ type source struct {
 	tokens  []token // without closing semicolons
 	pair    []int32 // for a parenthesis, the index of its counterpart, else -1
 	markers []int   // byte offset of every marker
+	pipes   bool    // || occurs, which is OR or, by sql_mode, concatenates
 
 	tails     tails
 	buffer    []byte // what the parser gets, before the sentinels go in
@@ -59,6 +63,9 @@ func newSource(text string, names Names, d *dialect.Dialect) (*source, error) {
 			break
 		}
 		s.tokens = append(s.tokens, tok)
+		if tok.depth > maxDepth {
+			return nil, s.refuse(len(s.tokens)-1, fmt.Sprintf("more than %d parentheses are open at once", maxDepth), "simplify the statement")
+		}
 	}
 	for n := len(s.tokens); n > 0 && s.raw(n-1) == ";"; n-- {
 		s.tokens = s.tokens[:n-1]
@@ -105,7 +112,7 @@ func (s *source) check() error {
 				return s.refuse(i, "a backslash in a text means different things to servers", "bind the text as an argument")
 			}
 		case tokenVariable:
-			if s.dialect.DoubleQuoteNames {
+			if isSQLite(s.dialect) {
 				return s.refuse(i, "named parameters are not supported", "use ?")
 			}
 			nesting++
@@ -124,6 +131,7 @@ func (s *source) check() error {
 			if raw == "||" && s.dialect.PipesConcat {
 				return s.refuse(i, "|| means different things to servers", "bind the joined text as an argument")
 			}
+			s.pipes = s.pipes || raw == "||"
 			if raw == ";" {
 				return s.refuse(i, "several statements in one text", "send them one by one")
 			}
@@ -133,9 +141,6 @@ func (s *source) check() error {
 			if raw != "(" && raw != ")" && raw != "," {
 				nesting++
 			}
-		}
-		if tok.depth > maxDepth {
-			return s.refuse(i, fmt.Sprintf("more than %d parentheses are open at once", maxDepth), "simplify the statement")
 		}
 	}
 	if nesting > maxNesting || joins > maxJoins {
@@ -200,7 +205,7 @@ func (s *source) end(i int) int { return s.tokens[i].end }
 
 // span returns the bytes from the start of token from to before token to.
 func (s *source) span(from, to int) Span {
-	if from >= to {
+	if from < 0 || from >= to {
 		return Span{}
 	}
 	return Span{Start: s.tokens[from].start, End: s.tokens[to-1].end}

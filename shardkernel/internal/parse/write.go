@@ -267,7 +267,9 @@ func (b *builder) duplicateAssignment(ins *Insert, a *ast.Assignment, blk, dup *
 	table, _ := b.nameOf(cn.Table)
 	switch {
 	case table == "" && len(b.tails.rowAliasColumns) == 0:
-		out.Self = name == out.Column.Name && len(dup.sources) == 1
+		// ON CONFLICT means the stored row; ON DUPLICATE may mean a column of the
+		// SELECT.
+		out.Self = name == out.Column.Name && (len(dup.sources) == 1 || b.tails.conflict)
 	case table == "":
 		if inserted := b.aliasColumn(ins, name); inserted != "" {
 			out.Inserted, out.Self = inserted, false
@@ -279,6 +281,8 @@ func (b *builder) duplicateAssignment(ins *Insert, a *ast.Assignment, blk, dup *
 		}
 	case b.tails.conflict && strings.EqualFold(table, "excluded"):
 		out.Inserted, out.Self = name, false
+	default:
+		out.Self = b.column(dup, cn) == out.Column
 	}
 	return out
 }

@@ -40,7 +40,7 @@ func spliceRange(stmt *parse.Statement, within parse.Span, edits []edit, args []
 	out := args
 	var pick *picker
 	if !sameArgs {
-		pick = &picker{stmt: stmt, args: args}
+		pick = &picker{stmt: stmt, args: args, out: make([]any, 0, len(args))}
 	}
 	position := within.Start
 	for i := range edits {

@@ -36,9 +36,6 @@ func (t *Template) severalInserts(e *plan.Execution, result *route.Result, args 
 // keys into them.
 func (t *Template) insertEdits(result *route.Result, u *route.Unit) []edit {
 	insert := t.stmt.Insert
-	if insert == nil {
-		return listEdits(u)
-	}
 	var edits []edit
 	if u.Rows != nil && len(u.Rows) < len(insert.Rows) {
 		spans := make([]parse.Span, len(insert.Rows))

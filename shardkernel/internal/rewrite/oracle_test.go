@@ -27,7 +27,12 @@ type number struct {
 	n    float64
 }
 
-type record map[string]number // by column
+// record is a row of a table.
+type record map[string]number
+
+// joined is a row of a join: the record of each alias a0, a1, …; nil where an
+// outer join found none.
+type joined [4]record
 
 // truth is true, false or unknown.
 type truth int8
@@ -45,44 +50,42 @@ func truthOf(b bool) truth {
 	return no
 }
 
-// condition evaluates a condition over a row of columns, alias.column each.
+// condition evaluates a condition over rows of a join.
 type condition struct {
 	tokens []string
-	row    record
+	next   int
+	row    joined
 }
 
 var tokenPattern = regexp.MustCompile(`[a-z0-9_]+\.[a-z]+|[A-Z]+|'[^']*'|-?\d+(?:\.\d+)?|<=>|<=|>=|<>|[=<>(),]`)
 
-func evaluate(text string, row record) bool {
-	if strings.TrimSpace(text) == "" {
+func newCondition(text string) *condition {
+	return &condition{tokens: tokenPattern.FindAllString(text, -1)}
+}
+
+// holds reports whether the condition is true of a row.
+func (c *condition) holds(row joined) bool {
+	if len(c.tokens) == 0 {
 		return true
 	}
-	c := &condition{tokens: tokenPattern.FindAllString(text, -1), row: row}
+	c.next, c.row = 0, row
 	t := c.or()
-	if len(c.tokens) > 0 {
-		panic("oracle cannot read " + text + " from " + strings.Join(c.tokens, " "))
+	if c.next < len(c.tokens) {
+		panic("oracle cannot read " + strings.Join(c.tokens, " ") + " from " + c.tokens[c.next])
 	}
 	return t == yes
 }
 
-func (c *condition) peek() string {
-	if len(c.tokens) == 0 {
-		return ""
-	}
-	return c.tokens[0]
-}
-
-func (c *condition) next() string {
-	t := c.peek()
-	c.tokens = c.tokens[1:]
-	return t
+func (c *condition) take() string {
+	c.next++
+	return c.tokens[c.next-1]
 }
 
 func (c *condition) accept(t string) bool {
-	if c.peek() != t {
+	if c.next == len(c.tokens) || c.tokens[c.next] != t {
 		return false
 	}
-	c.next()
+	c.next++
 	return true
 }
 
@@ -115,16 +118,16 @@ func (c *condition) not() truth {
 }
 
 func (c *condition) operand() number {
-	t := c.next()
+	t := c.take()
 	switch {
 	case t == "NULL":
 		return number{null: true}
-	case strings.Contains(t, ".") && t[0] >= 'a':
-		n, ok := c.row[t]
-		if !ok {
-			panic("oracle has no column " + t)
+	case t[0] == 'a':
+		row := c.row[t[1]-'0']
+		if row == nil {
+			return number{null: true}
 		}
-		return n
+		return row[t[3:]]
 	}
 	n, _ := strconv.ParseFloat(strings.Trim(t, "'"), 64) // a text that is no number is 0
 	return number{n: n}
@@ -134,7 +137,7 @@ func (c *condition) predicate() truth {
 	left := c.operand()
 	negate := c.accept("NOT")
 	t := no
-	switch op := c.next(); op {
+	switch op := c.take(); op {
 	case "IN":
 		c.accept("(")
 		for {
@@ -186,90 +189,70 @@ func compare(op string, a, b number) truth {
 }
 
 var (
-	fromPattern = regexp.MustCompile(`FROM (\w+) (a\d)`)
-	joinPattern = regexp.MustCompile(`(INNER|LEFT|RIGHT) JOIN (\w+) (a\d) ON \[?(.*?) /\*on\*/`)
+	fromPattern = regexp.MustCompile(`FROM (\w+) a0`)
+	joinPattern = regexp.MustCompile(`(INNER|LEFT|RIGHT) JOIN (\w+) a\d ON (.*?) /\*on\*/`)
 )
 
 // query runs a SELECT in the oracle: FROM, joins in text order, WHERE. rows gives
 // the rows of a table. The result is one line for each row, sorted.
 func query(sql string, rows func(table string) []record) []string {
 	body, where, _ := strings.Cut(sql, " WHERE ")
-	from := fromPattern.FindStringSubmatch(body)
-	nullRow := func(alias string) record {
-		return record{alias + ".id": {null: true}, alias + ".k": {null: true}, alias + ".m": {null: true}, alias + ".v": {null: true}}
+	var current []joined
+	for _, r := range rows(fromPattern.FindStringSubmatch(body)[1]) {
+		current = append(current, joined{r})
 	}
-	named := func(r record, alias string) record {
-		out := record{}
-		for column, v := range r {
-			out[alias+"."+column] = v
-		}
-		return out
-	}
-	join := func(a, b record) record {
-		out := record{}
-		for k, v := range a {
-			out[k] = v
-		}
-		for k, v := range b {
-			out[k] = v
-		}
-		return out
-	}
-	aliases := []string{from[2]}
-	var current []record
-	for _, r := range rows(from[1]) {
-		current = append(current, named(r, from[2]))
-	}
+	aliases := 1
 	for _, j := range joinPattern.FindAllStringSubmatch(body, -1) {
-		kind, table, alias, on := j[1], j[2], j[3], j[4]
-		matched := map[int]bool{}
-		var out []record
-		right := rows(table)
-		for _, l := range current {
+		kind, right, on := j[1], rows(j[2]), newCondition(j[3])
+		matched := make([]bool, len(right))
+		var out []joined
+		for _, row := range current {
 			found := false
 			for i, r := range right {
-				row := join(l, named(r, alias))
-				if evaluate(on, row) {
+				row[aliases] = r
+				if on.holds(row) {
 					out = append(out, row)
 					found, matched[i] = true, true
 				}
 			}
 			if kind == "LEFT" && !found {
-				out = append(out, join(l, nullRow(alias)))
-			}
-		}
-		if kind == "RIGHT" {
-			for i, r := range right {
-				if matched[i] {
-					continue
-				}
-				row := named(r, alias)
-				for _, a := range aliases {
-					row = join(row, nullRow(a))
-				}
+				row[aliases] = nil
 				out = append(out, row)
 			}
 		}
-		current, aliases = out, append(aliases, alias)
+		for i, r := range right {
+			if kind == "RIGHT" && !matched[i] {
+				var row joined
+				row[aliases] = r
+				out = append(out, row)
+			}
+		}
+		current = out
+		aliases++
 	}
 	var result []string
+	condition := newCondition(where)
 	for _, row := range current {
-		if !evaluate(where, row) {
+		if !condition.holds(row) {
 			continue
 		}
-		var line []string
-		for _, a := range aliases {
-			id := row[a+".id"]
-			line = append(line, fmt.Sprintf("%v/%v", id.null, id.n))
+		line := ""
+		for _, r := range row[:aliases] {
+			id := "-"
+			if r != nil {
+				id = strconv.Itoa(int(r["id"].n))
+			}
+			line += id + " "
 		}
-		result = append(result, strings.Join(line, " "))
+		result = append(result, line)
 	}
 	slices.Sort(result)
 	return result
 }
 
 // oracleTables are sharded in different ways: t_o and t_d are bound, t_i is bound
-// to them by its database, t_s by all in one column, t_u is bound to none.
+// to them by its database, t_s by one column on both levels, t_w
+// has more nodes than fit a word, t_u is bound to none.
 func oraclePipeline(t testing.TB) *pipeline {
 	cfg := &config.Config{DataSources: map[string]config.DataSource{}, DefaultDataSource: "ds0"}
 	for i := range 3 {
@@ -284,6 +267,7 @@ func oraclePipeline(t testing.TB) *pipeline {
 			"mod3":  {Type: "MOD", Props: map[string]any{"shardingCount": 3}},
 			"mod2":  {Type: "MOD", Props: map[string]any{"shardingCount": 2}},
 			"hash4": {Type: "HASH_MOD", Props: map[string]any{"shardingCount": 4, "hash": "xxhash64"}},
+			"mod30": {Type: "MOD", Props: map[string]any{"shardingCount": 30}},
 			"inl":   {Type: "INLINE", Props: map[string]any{"expression": "ds${floorMod(k, 3)}"}},
 			"inls":  {Type: "INLINE", Props: map[string]any{"expression": "t_s_${floorMod(k, 2)}"}},
 		},
@@ -292,6 +276,7 @@ func oraclePipeline(t testing.TB) *pipeline {
 			"t_d": {ActualDataNodes: "ds${0..2}.t_d_${0..1}", DatabaseStrategy: by("k", "mod3"), TableStrategy: by("m", "mod2")},
 			"t_i": {ActualDataNodes: "ds${0..2}.t_i_${0..3}", DatabaseStrategy: by("k", "mod3"), TableStrategy: by("k", "hash4")},
 			"t_s": {ActualDataNodes: "ds${0..2}.t_s_${0..1}", DatabaseStrategy: by("k", "inl"), TableStrategy: by("k", "inls")},
+			"t_w": {ActualDataNodes: "ds${0..2}.t_w_${0..29}", DatabaseStrategy: by("k", "mod3"), TableStrategy: by("m", "mod30")},
 			"t_u": {ActualDataNodes: "ds0.t_u_${0..1}", TableStrategy: by("k", "mod2")},
 		},
 		BindingTables:   [][]string{{"t_o", "t_d"}},
@@ -308,7 +293,7 @@ var insertPattern = regexp.MustCompile(`INTO (\w+) `)
 // table and by node.
 func fill(t *testing.T, p *pipeline, r *rand.Rand) (logical, nodes map[string][]record) {
 	logical, nodes = map[string][]record{}, map[string][]record{}
-	for _, table := range []string{"t_o", "t_d", "t_i", "t_s", "t_u", "t_b"} {
+	for _, table := range []string{"t_o", "t_d", "t_i", "t_s", "t_w", "t_u", "t_b"} {
 		for id := range 14 {
 			row := record{"id": {n: float64(id)}, "k": {n: float64(r.IntN(9) - 2)}, "m": {n: float64(r.IntN(5) - 1)}, "v": {n: float64(r.IntN(5)), null: r.IntN(4) == 0}}
 			logical[table] = append(logical[table], row)
@@ -390,7 +375,7 @@ func (g generator) condition(aliases []string, depth int) string {
 }
 
 func (g generator) query() string {
-	tables := []string{"t_o", "t_d", "t_i", "t_s", "t_u", "t_b", "t_o", "t_d", "t_i"}
+	tables := []string{"t_o", "t_d", "t_i", "t_s", "t_w", "t_u", "t_b", "t_o", "t_d", "t_i"}
 	table := func() string { return tables[g.IntN(len(tables))] }
 	aliases := []string{"a0"}
 	sql := "SELECT a0.id FROM " + table() + " a0"
@@ -425,7 +410,7 @@ func (g generator) query() string {
 // TestUnitsGiveWhatOneDatabaseGives routes random queries over random rows. A
 // failure prints the seed.
 func TestUnitsGiveWhatOneDatabaseGives(t *testing.T) {
-	const rounds, queries = 6, 800
+	const rounds, queries = 4, 500
 	p := oraclePipeline(t)
 	one, several, refused := 0, 0, 0
 	for round := range rounds {
@@ -460,7 +445,7 @@ func TestUnitsGiveWhatOneDatabaseGives(t *testing.T) {
 		}
 	}
 	t.Logf("%d queries on one node, %d on several, %d refused", one, several, refused)
-	if one < 300 || several < 300 {
+	if one < 200 || several < 400 {
 		t.Errorf("too few queries were answered to prove anything: %d on one node, %d on several", one, several)
 	}
 }

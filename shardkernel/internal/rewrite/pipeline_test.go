@@ -23,19 +23,20 @@ type pipeline struct {
 	set     *rule.Set
 	meta    route.Meta
 	dialect *dialect.Dialect
+	keys    *counter
 }
 
 func newPipeline(t testing.TB, cfg *config.Config, meta route.Meta) *pipeline {
 	t.Helper()
-	generators := keygen.NewRegistry()
-	if err := generators.Register("COUNTER", func(keygen.Props) (keygen.Generator, error) { return new(counter), nil }); err != nil {
+	generators, keys := keygen.NewRegistry(), new(counter)
+	if err := generators.Register("COUNTER", func(keygen.Props) (keygen.Generator, error) { return keys, nil }); err != nil {
 		t.Fatal(err)
 	}
 	set, err := rule.Compile(cfg, algorithm.NewRegistry(), generators)
 	if err != nil {
 		t.Fatalf("rules: %v", err)
 	}
-	return &pipeline{set: set, meta: meta, dialect: dialect.MySQL}
+	return &pipeline{set: set, meta: meta, dialect: dialect.MySQL, keys: keys}
 }
 
 // counter is a generator whose keys are easy to recognise.
@@ -51,6 +52,7 @@ type compiled struct {
 	pipeline *pipeline
 	program  *route.Program
 	template *rewrite.Template
+	result   *route.Result // of the last run
 }
 
 func (p *pipeline) compile(sql string) (*compiled, error) {
@@ -83,6 +85,7 @@ func (c *compiled) run(args []any) (*plan.Execution, error) {
 			return nil, err
 		}
 	}
+	c.result = result
 	return c.template.Rewrite(result, args, c.pipeline.meta)
 }
 

@@ -188,7 +188,7 @@ func (r *recipe) orderBy() error {
 		}
 		key := plan.SortKey{Desc: by.Desc}
 		spelled := r.spellingOf(by)
-		if c := spelled.known; c != nil && r.ordersByNumber(c) {
+		if c := spelled.known; c != nil && ordersByNumber(c) {
 			// ENUM and SET order by their number: semantics row 6.
 			key.Column = r.derive(derived{Span: spelled.Span, after: "+0"}, orderAlias)
 			r.merge.OrderBy = append(r.merge.OrderBy, key)

@@ -22,14 +22,14 @@ type Template struct {
 	dialect *dialect.Dialect
 	main    int // index into Statement.Tables of the first sharded table, or -1
 
-	// kept holds finished texts of statements that go to one node, by the node
-	// of the first sharded table.
+	// kept holds finished texts in which nothing but names differs from the
+	// statement, by Program.TextOf.
 	kept  []atomic.Pointer[keptText]
 	count atomic.Int32
 }
 
-// keptText is a finished text; next is another for the same node of the first
-// sharded table with other nodes of the others.
+// keptText is a finished text; next is another with the same actual table for
+// the first sharded one and other names for the others.
 type keptText struct {
 	names []string
 	sql   string
@@ -38,7 +38,7 @@ type keptText struct {
 
 // Limits of the texts a template keeps.
 const (
-	maxKeptTexts = 1024
+	maxKeptTexts = 256
 	maxKeptText  = 16 << 10 // bytes
 )
 
@@ -50,7 +50,7 @@ func Compile(program *route.Program, d *dialect.Dialect) *Template {
 		program: program,
 		dialect: d,
 		main:    program.Main(),
-		kept:    make([]atomic.Pointer[keptText], max(program.Nodes(), 1)),
+		kept:    make([]atomic.Pointer[keptText], program.Texts()),
 	}
 }
 
@@ -70,7 +70,7 @@ func (t *Template) Rewrite(result *route.Result, args []any, meta route.Meta) (*
 	t.describe(&e.Execution, result)
 	e.Units = e.unit[:]
 	u := &result.Units[0]
-	if u.Rows == nil && u.Lists == nil && len(result.Keys) == 0 {
+	if len(result.Keys) == 0 {
 		e.unit[0] = t.unit(u, t.text(u), args)
 		return &e.Execution, nil
 	}
@@ -107,7 +107,7 @@ func (t *Template) unit(u *route.Unit, sql string, args []any) plan.Unit {
 
 // text returns the statement with the unit's names.
 func (t *Template) text(u *route.Unit) string {
-	slot := &t.kept[max(u.Node, 0)]
+	slot := &t.kept[t.program.TextOf(u)]
 	head := slot.Load()
 	for k := head; k != nil; k = k.next {
 		if slices.Equal(k.names, u.Names) {

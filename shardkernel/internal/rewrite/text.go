@@ -49,7 +49,7 @@ func (r *recipe) spellingOf(by *parse.ByItem) spelling {
 
 // ordersByNumber reports whether the server orders the column by a number
 // though it shows text.
-func (r *recipe) ordersByNumber(c *value.Column) bool {
+func ordersByNumber(c *value.Column) bool {
 	return c.Class == value.ClassEnum || c.Class == value.ClassSet
 }
 
@@ -60,7 +60,7 @@ func (r *recipe) keyText(s spelling, ordered bool) plan.TextOrder {
 		return plan.TextOrder{}
 	case s.extreme != nil:
 		return r.extremeText(s.extreme, s.Span)
-	case s.known != nil && !ordered && r.ordersByNumber(s.known):
+	case s.known != nil && !ordered && ordersByNumber(s.known):
 		return plan.TextOrder{} // each member has one spelling
 	}
 	order := r.textOrder(s.known, s, s.Span)
@@ -76,7 +76,7 @@ func (r *recipe) extremeText(a *parse.Aggregate, expr parse.Span) plan.TextOrder
 	if a.Column != nil {
 		s.known = r.columnOf(a.Column)
 	}
-	if s.known != nil && r.ordersByNumber(s.known) {
+	if s.known != nil && ordersByNumber(s.known) {
 		return plan.TextOrder{Refuse: "MIN and MAX of an ENUM or SET compare its texts, whose collation is not known"}
 	}
 	return r.textOrder(s.known, s, expr)

@@ -238,8 +238,6 @@ func (p *Program) insertResult(e *evaluation, nodes []int) (*Result, error) {
 	switch {
 	case one:
 		return p.insertOne(e, nodes[0])
-	case len(nodes) == 0:
-		return p.insertOne(e, 0)
 	case p.scatter != nil:
 		return nil, p.scatter
 	}

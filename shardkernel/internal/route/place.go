@@ -5,12 +5,10 @@ import (
 	"slices"
 
 	"github.com/gormshard/sharding/internal/fault"
-	"github.com/gormshard/sharding/shardkernel/internal/rule"
 )
 
-type ruleNode = rule.Node
-
-// maxProduct bounds the units of a join whose tables are not paired.
+// maxProduct bounds the units of a join, beyond those that its largest table
+// needs by itself.
 const maxProduct = 1024
 
 // place returns the combinations of nodes, one node for each reference, such
@@ -62,15 +60,18 @@ type placer struct {
 // before the first is placed.
 func (pl *placer) from(k int, source string) error {
 	if k == len(pl.program.places) {
-		if len(pl.combinations) == maxProduct && len(pl.program.places) > 1 && pl.program.cartesian() {
-			return unsupportedJoin("join", fmt.Sprintf("it would need more than %d statements", maxProduct), "narrow it by conditions on the sharding columns")
+		switch n := len(pl.combinations); {
+		case n == 1 && pl.program.scatter != nil:
+			return pl.program.scatter
+		case n >= maxProduct && n >= pl.program.largest():
+			return unsupportedJoin("join", fmt.Sprintf("it would need more than %d statements", n), "narrow it by conditions on the sharding columns")
 		}
 		pl.combinations = append(pl.combinations, slices.Clone(pl.chosen))
 		return nil
 	}
 	place := &pl.program.places[k]
 	if place.nullable {
-		node, err := pl.nullable(place, source)
+		node, err := pl.nullableNode(place, source)
 		if err != nil {
 			return err
 		}
@@ -91,9 +92,18 @@ func (pl *placer) from(k int, source string) error {
 	return nil
 }
 
-// nullable returns the one node in which all matches of the preserved rows are.
+// largest returns the number of nodes of the largest table.
+func (p *Program) largest() int {
+	n := 0
+	for _, r := range p.refs {
+		n = max(n, len(r.rule.Nodes))
+	}
+	return n
+}
+
+// nullableNode returns the one node in which all matches of the preserved rows are.
 // With several, a row unmatched in one of them would appear once for each.
-func (pl *placer) nullable(place *placement, source string) (int, error) {
+func (pl *placer) nullableNode(place *placement, source string) (int, error) {
 	ref, set := place.ref, pl.sets[place.ref.index]
 	node, first := -1, -1
 	for i := range ref.rule.Nodes {

@@ -100,12 +100,27 @@ func (p *Program) Main() int {
 	return p.refs[0].table
 }
 
-// Nodes returns the number of nodes Unit.Node counts.
-func (p *Program) Nodes() int {
-	if len(p.refs) == 0 {
-		return 0
+// Texts returns how many numbers TextOf gives, at least 1.
+func (p *Program) Texts() int {
+	switch {
+	case len(p.refs) == 0:
+		return 1
+	case p.refs[0].rule.Tables != nil:
+		return len(p.refs[0].rule.Tables.Targets)
 	}
 	return len(p.refs[0].rule.Nodes)
+}
+
+// TextOf numbers units by the actual table of the first sharded reference: units
+// that give all tables the same names have the same number.
+func (p *Program) TextOf(u *Unit) int {
+	switch {
+	case len(p.refs) == 0:
+		return 0
+	case p.refs[0].rule.Tables != nil:
+		return p.refs[0].rule.Nodes[u.Node].Target
+	}
+	return u.Node
 }
 
 // classify finds out what each reference of the statement is.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
+	"github.com/gormshard/sharding/shardkernel/internal/rule"
 )
 
 // Route finds the units of one execution. keys are the generated keys of a
@@ -116,7 +117,7 @@ func (p *Program) oneNode(sets []nodeSet) (*Result, error) {
 		node := sets[i].next(0)
 		if p.free(sets, i) {
 			// No row of it is asked for, so any node will do.
-			node = slices.IndexFunc(r.rule.Nodes, func(n ruleNode) bool { return n.DataSource == source })
+			node = slices.IndexFunc(r.rule.Nodes, func(n rule.Node) bool { return n.DataSource == source })
 			if node < 0 {
 				return nil, p.errApart()
 			}
@@ -171,9 +172,6 @@ func (p *Program) severalNodes(e *evaluation, narrowed []nodeSet) (*Result, erro
 			sets[i] = nodeSet{}
 		}
 		return p.oneNode(sets)
-	}
-	if len(combinations) > 1 && p.scatter != nil {
-		return nil, p.scatter
 	}
 	return p.resultOf(e, sets, combinations)
 }

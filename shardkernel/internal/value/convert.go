@@ -96,7 +96,8 @@ func (c Converter) Compare(arg any, col *Column) (algorithm.Value, Match) {
 // be converted: the range has no bound on that side then. excl tells whether
 // the returned bound is excluded, which differs from open where the bound had
 // to be moved: above 1.5 becomes above 1 for integers. Only integers and times
-// have bounds; the order of text is the database's.
+// have bounds; the order of text is the database's, and a column of unknown type
+// may hold values between two integers.
 func (c Converter) Bound(arg any, col *Column, lower, open bool) (v algorithm.Value, excl, ok bool) {
 	o := read(arg)
 	class := ClassUnknown
@@ -104,15 +105,6 @@ func (c Converter) Bound(arg any, col *Column, lower, open bool) (v algorithm.Va
 		class = col.Class
 	}
 	switch class {
-	case ClassUnknown:
-		switch o.form {
-		case formInt:
-			return algorithm.Int(o.int), open, true
-		case formUint:
-			return algorithm.Uint(o.uint), open, true
-		case formTime:
-			return c.boundMoment(o, lower, open)
-		}
 	case ClassInteger:
 		return boundInteger(o, col, lower, open)
 	case ClassYear:

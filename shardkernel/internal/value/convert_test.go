@@ -224,7 +224,7 @@ func TestBoundMovesOutwardsToAnInteger(t *testing.T) {
 		{"fraction in a flexible column", 1.5, flexible, true, false, algorithm.Int(1), false, true},
 		{"text column", "a", varchar, true, false, algorithm.Value{}, false, false},
 		{"decimal column", 1, decimal, true, false, algorithm.Value{}, false, false},
-		{"unknown column", 7, nil, true, true, algorithm.Int(7), true, true},
+		{"unknown column", 7, nil, true, true, algorithm.Value{}, false, false},
 		{"unknown column and text", "7", nil, true, true, algorithm.Value{}, false, false},
 		{"year", 2024, year, true, false, algorithm.Int(2024), false, true},
 		{"date", "2024-1-5", date, true, false, algorithm.Time(at("2024-01-05 00:00:00")), false, true},
