@@ -4,6 +4,7 @@ package callbacks
 
 import (
 	"context"
+	"errors"
 
 	"gorm.io/gorm"
 )
@@ -19,7 +20,14 @@ type Keys interface {
 
 // Register adds the callbacks to db.
 func Register(db *gorm.DB, keys Keys) error {
-	return db.Callback().Create().
-		After("gorm:before_create").Before("gorm:create").
-		Register("sharding:generate_key", generateKey(keys))
+	c := db.Callback()
+	return errors.Join(
+		c.Create().After("gorm:before_create").Before("gorm:create").Register("sharding:generate_key", generateKey(keys)),
+		c.Create().After("gorm:create").Register("sharding:translate_error", translateError),
+		c.Query().After("gorm:query").Register("sharding:translate_error", translateError),
+		c.Update().After("gorm:update").Register("sharding:translate_error", translateError),
+		c.Delete().After("gorm:delete").Register("sharding:translate_error", translateError),
+		c.Row().After("gorm:row").Register("sharding:translate_error", translateError),
+		c.Raw().After("gorm:raw").Register("sharding:translate_error", translateError),
+	)
 }

@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -206,11 +207,14 @@ func differInSequence(want, got []string) string {
 			if differences++; differences > 4 {
 				break
 			}
-			fmt.Fprintf(&b, "  row %d\n    single  %s\n    sharded %s\n", i, w, g)
+			fmt.Fprintf(&b, "  row %d\n    single  %s\n    sharded %s\n", i, longRuns.ReplaceAllString(w, "…"), longRuns.ReplaceAllString(g, "…"))
 		}
 	}
 	return b.String()
 }
+
+// longRuns are what a reader of a long text can do without.
+var longRuns = regexp.MustCompile(`x{20,}|Y{20,}`)
 
 // notWithin looks for every row among those of the answer without LIMIT.
 func notWithin(got []string, everything answer) string {
