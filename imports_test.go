@@ -21,13 +21,14 @@ const modulePath = "github.com/gormshard/sharding"
 // with a minus sign. Stages see what comes before them in the way of a statement,
 // never what comes after.
 var arrow = map[string][]string{
-	"internal/fault":   {},
-	"internal/nearest": {},
-	"internal/inline":  {"internal/fault", "internal/nearest"},
-	"hint":             {},
+	"internal/fault":    {},
+	"internal/nearest":  {},
+	"internal/inline":   {"internal/fault", "internal/nearest"},
+	"internal/registry": {"internal/nearest"},
+	"hint":              {},
 
-	"shardkernel/algorithm": {"internal/fault", "internal/nearest", "internal/inline"},
-	"shardkernel/keygen":    {"internal/fault", "internal/nearest", "shardkernel/algorithm"},
+	"shardkernel/algorithm": {"internal/fault", "internal/nearest", "internal/inline", "internal/registry"},
+	"shardkernel/keygen":    {"internal/fault", "internal/nearest", "internal/registry", "shardkernel/algorithm"},
 	"config": {
 		"internal/fault", "internal/nearest", "internal/inline",
 		"shardkernel/algorithm", "shardkernel/keygen",

@@ -94,7 +94,10 @@ func New(rules *Rules, sources []Source, opts Options) (*Kernel, error) {
 	if err := k.compareClients(); err != nil {
 		return nil, err
 	}
-	k.meta = metadata.New(metadata.NewReader(k.controlPool), time.Now)
+	started := time.Now()
+	k.meta = metadata.New(metadata.NewReader(k.controlPool), func() time.Time {
+		return started.Add(time.Since(started)) // reads one clock, time.Now two
+	})
 	k.columns.New = func() any { return newColumns(k) }
 	k.plans = newPlanCache(k.props.PlanCacheBytes)
 	k.budget = merge.NewBudget(processMergeBytes)

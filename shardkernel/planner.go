@@ -50,7 +50,19 @@ func (k *Kernel) plan(ctx context.Context, s *statement, text string, args []any
 	if columns.err != nil { // what was planned without the columns does not count
 		return nil, columns.err
 	}
+	if err == nil && len(args) > 0 && len(ex.Units) > 1 {
+		k.keepProtocol(ex)
+	}
 	return ex, err
+}
+
+// keepProtocol lets the units that no argument of the statement is left to be
+// sent in the same way as those that have some.
+func (k *Kernel) keepProtocol(ex *plan.Execution) {
+	for i := range ex.Units {
+		u := &ex.Units[i]
+		u.Prepare = len(u.Args) == 0 && k.sources[u.DataSource].preparesArguments()
+	}
 }
 
 // rewritten routes one execution, with generated keys where it needs them, and

@@ -63,6 +63,12 @@ func newSource(s Source, trace Tracer) (*source, error) {
 	return out, nil
 }
 
+// preparesArguments reports whether a statement with arguments is prepared on the
+// server, which then answers in another protocol than it does a plain text.
+func (s *source) preparesArguments() bool {
+	return s.Dialect == dialect.MySQL && (s.client == nil || !s.client.InterpolateParams)
+}
+
 // compareClients makes sure that all data sources speak one dialect and that
 // their DSNs agree in what changes answers.
 func (k *Kernel) compareClients() error {

@@ -65,23 +65,28 @@ type UnsupportedError struct {
 }
 
 func (e *UnsupportedError) Error() string {
-	var b strings.Builder
-	b.WriteString("sharding: unsupported")
+	head := "sharding: unsupported"
 	if e.Clause != "" {
-		b.WriteString(": ")
-		b.WriteString(e.Clause)
+		head += ": " + e.Clause
 	}
-	if e.Reason != "" {
+	return message(head, e.Reason, e.Err, e.Remedy)
+}
+
+// message puts what is known of a fault into one sentence.
+func message(head, reason string, cause error, remedy string) string {
+	var b strings.Builder
+	b.WriteString(head)
+	if reason != "" {
 		b.WriteString(": ")
-		b.WriteString(e.Reason)
+		b.WriteString(reason)
 	}
-	if e.Err != nil {
+	if cause != nil {
 		b.WriteString(": ")
-		b.WriteString(e.Err.Error())
+		b.WriteString(cause.Error())
 	}
-	if e.Remedy != "" {
+	if remedy != "" {
 		b.WriteString("; ")
-		b.WriteString(e.Remedy)
+		b.WriteString(remedy)
 	}
 	return b.String()
 }
@@ -111,33 +116,17 @@ type RouteError struct {
 }
 
 func (e *RouteError) Error() string {
-	var b strings.Builder
-	b.WriteString("sharding: ")
-	b.WriteString(e.Class.Error())
+	head := "sharding: " + e.Class.Error()
 	if e.Table != "" {
-		b.WriteString(": table ")
-		b.WriteString(e.Table)
+		head += ": table " + e.Table
 	}
 	if e.Column != "" {
-		b.WriteString(", column ")
-		b.WriteString(e.Column)
+		head += ", column " + e.Column
 	}
 	if e.Row > 0 {
-		fmt.Fprintf(&b, ", row %d", e.Row)
+		head += fmt.Sprintf(", row %d", e.Row)
 	}
-	if e.Reason != "" {
-		b.WriteString(": ")
-		b.WriteString(e.Reason)
-	}
-	if e.Err != nil {
-		b.WriteString(": ")
-		b.WriteString(e.Err.Error())
-	}
-	if e.Remedy != "" {
-		b.WriteString("; ")
-		b.WriteString(e.Remedy)
-	}
-	return b.String()
+	return message(head, e.Reason, e.Err, e.Remedy)
 }
 
 // Is matches the class.
@@ -156,22 +145,7 @@ type ConfigError struct {
 }
 
 func (e *ConfigError) Error() string {
-	var b strings.Builder
-	b.WriteString("sharding: ")
-	b.WriteString(e.Path)
-	if e.Reason != "" {
-		b.WriteString(": ")
-		b.WriteString(e.Reason)
-	}
-	if e.Err != nil {
-		b.WriteString(": ")
-		b.WriteString(e.Err.Error())
-	}
-	if e.Remedy != "" {
-		b.WriteString("; ")
-		b.WriteString(e.Remedy)
-	}
-	return b.String()
+	return message("sharding: "+e.Path, e.Reason, e.Err, e.Remedy)
 }
 
 // Is matches ErrConfig.

@@ -45,6 +45,14 @@ func Hint(name string, of []string) string {
 	return `did you mean "` + near + `"?`
 }
 
+// HintOrList is Hint, or where no name is near, the list of all: `known: a, b`.
+func HintOrList(name string, of []string) string {
+	if hint := Hint(name, of); hint != "" {
+		return hint
+	}
+	return "known: " + strings.Join(of, ", ")
+}
+
 // distance is the number of edits between a and b, with swaps of neighbours
 // that are not edited again.
 func distance(a, b string) int {

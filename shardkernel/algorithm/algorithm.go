@@ -43,4 +43,4 @@ type Props map[string]any
 
 // Factory makes an algorithm from its properties. Its error names the property
 // that is missing, unknown or wrong.
-type Factory func(props Props) (Algorithm, error)
+type Factory = func(props Props) (Algorithm, error)

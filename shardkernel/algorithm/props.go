@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gormshard/sharding/internal/nearest"
 )
 
 // Reader reads the properties of an algorithm or a key generator with their
@@ -42,7 +44,7 @@ func (r *Reader) Err() error {
 	slices.Sort(unknown)
 	errs := r.errs
 	for _, name := range unknown {
-		errs = append(errs, fmt.Errorf("unknown property %q%s", name, suggest(name, r.known)))
+		errs = append(errs, fmt.Errorf("unknown property %q; %s", name, nearest.HintOrList(name, r.known)))
 	}
 	return errors.Join(errs...)
 }

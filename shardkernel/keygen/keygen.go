@@ -16,4 +16,4 @@ type Props map[string]any
 
 // Factory makes a generator from its properties. Its error names the property
 // that is missing, unknown or wrong.
-type Factory func(props Props) (Generator, error)
+type Factory = func(props Props) (Generator, error)

@@ -31,7 +31,7 @@ type Conn struct {
 // Query sends a statement and returns its rows, which the caller closes before
 // it uses the connection again. The context has to live until then.
 func (c *Conn) Query(ctx context.Context, query string, args []any) (driver.Rows, error) {
-	rows, stmt, err := c.query(ctx, query, args)
+	rows, stmt, err := c.query(ctx, query, args, false)
 	if err != nil {
 		return nil, c.source.safe(err)
 	}
@@ -100,9 +100,9 @@ func (c *Conn) begin(ctx context.Context, opts driver.TxOptions) error {
 }
 
 // query returns the driver's rows, and the statement to close after them when
-// one had to be prepared.
-func (c *Conn) query(ctx context.Context, query string, args []any) (driver.Rows, driver.Stmt, error) {
-	if q, ok := c.raw.(driver.QueryerContext); ok {
+// one had to be prepared, as prepare demands.
+func (c *Conn) query(ctx context.Context, query string, args []any, prepare bool) (driver.Rows, driver.Stmt, error) {
+	if q, ok := c.raw.(driver.QueryerContext); ok && !prepare {
 		values, err := c.values(nil, args)
 		if err != nil {
 			return nil, nil, err

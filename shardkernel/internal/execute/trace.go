@@ -11,10 +11,10 @@ import (
 // queryUnit sends a unit for its rows and reports it.
 func (c *Conn) queryUnit(ctx context.Context, u *plan.Unit) (driver.Rows, driver.Stmt, error) {
 	if c.source.Trace == nil {
-		return c.query(ctx, u.SQL, u.Args)
+		return c.query(ctx, u.SQL, u.Args, u.Prepare)
 	}
 	start := time.Now()
-	rows, stmt, err := c.query(ctx, u.SQL, u.Args)
+	rows, stmt, err := c.query(ctx, u.SQL, u.Args, u.Prepare)
 	c.report(ctx, u, start, err)
 	return rows, stmt, err
 }

@@ -21,6 +21,8 @@ type Client struct {
 	// TimeTruncate is the unit to which times are cut before they are sent; 0
 	// for none.
 	TimeTruncate time.Duration
+	// InterpolateParams makes the driver write arguments into the text.
+	InterpolateParams bool
 
 	parseTime, clientFoundRows, columnsWithAlias bool
 	collation, charset                           string
@@ -37,7 +39,7 @@ func ParseClient(dataSource, dsn string) (Client, error) {
 		return Client{}, &fault.ConfigError{Path: path, Reason: "the MySQL driver cannot read it", Remedy: "write user:password@tcp(host:3306)/schema?name=value, with the values URL-escaped"}
 	}
 	c := Client{
-		DataSource: dataSource, Schema: cfg.DBName, Location: cfg.Loc,
+		DataSource: dataSource, Schema: cfg.DBName, Location: cfg.Loc, InterpolateParams: cfg.InterpolateParams,
 		parseTime: cfg.ParseTime, clientFoundRows: cfg.ClientFoundRows, columnsWithAlias: cfg.ColumnsWithAlias, collation: cfg.Collation,
 	}
 	// Two settings have no exported field; the driver writes them out.
@@ -73,6 +75,7 @@ func (c Client) Equal(other Client) error {
 	differ("parseTime", c.parseTime, other.parseTime)
 	differ("loc", c.Location.String(), other.Location.String())
 	differ("timeTruncate", c.TimeTruncate, other.TimeTruncate)
+	differ("interpolateParams", c.InterpolateParams, other.InterpolateParams)
 	differ("charset", c.charset, other.charset)
 	differ("collation", c.collation, other.collation)
 	differ("clientFoundRows", c.clientFoundRows, other.clientFoundRows)

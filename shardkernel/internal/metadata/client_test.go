@@ -18,7 +18,7 @@ func TestClientSettingsMustAgree(t *testing.T) {
 	for dsn, differs := range map[string]string{
 		base: "",
 		"x@tcp(other:3307)/orders_1?charset=utf8mb4&parseTime=1&timeout=5s&maxAllowedPacket=0": "",
-		base + "&interpolateParams=true":          "",
+		base + "&interpolateParams=true":          "interpolateParams",
 		base + "&clientFoundRows=true":            "clientFoundRows",
 		base + "&collation=utf8mb4_unicode_ci":    "collation",
 		base + "&timeTruncate=1ms":                "timeTruncate",

@@ -23,6 +23,10 @@ type Unit struct {
 	Table string
 	SQL   string
 	Args  []any
+	// Prepare sends a read without arguments as one with arguments is sent. The
+	// two ways do not show every value alike: MySQL writes a FLOAT with six
+	// digits where nothing is bound.
+	Prepare bool
 }
 
 // Execution is a routed and rewritten statement.

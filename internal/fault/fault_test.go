@@ -1,0 +1,34 @@
+package fault
+
+import (
+	"errors"
+	"testing"
+)
+
+func TestMessagesNameThePlaceTheReasonAndTheWayOut(t *testing.T) {
+	cause := errors.New("cause")
+	for _, c := range []struct {
+		err   error
+		class error
+		want  string
+	}{
+		{Unsupported("HAVING", "no", "yes"), ErrUnsupported, "sharding: unsupported: HAVING: no; yes"},
+		{&UnsupportedError{Err: cause}, ErrUnsupported, "sharding: unsupported: cause"},
+		{&RouteError{Class: ErrNoDataNode, Table: "t", Column: "c", Row: 2, Reason: "r", Remedy: "m", Err: cause}, ErrNoDataNode, "sharding: no data node: table t, column c, row 2: r: cause; m"},
+		{&RouteError{Class: ErrUnknownTable}, ErrUnknownTable, "sharding: unknown table"},
+		{&ConfigError{Path: "a.b", Reason: "r", Remedy: "m"}, ErrConfig, "sharding: a.b: r; m"},
+		{&NodesError{Nodes: []*NodeError{{DataSource: "ds0", Table: "t_0", Err: cause}, {DataSource: "ds1", Err: cause}}}, cause, "sharding: ds0.t_0: cause; ds1: cause"},
+		{&NodesError{Class: ErrPartialCommit, Done: []string{"ds2", "ds1"}, Nodes: []*NodeError{{DataSource: "ds0", Err: cause}}}, ErrPartialCommit, "sharding: transaction committed in part (committed on ds1, ds2): ds0: cause"},
+	} {
+		if got := c.err.Error(); got != c.want {
+			t.Errorf("message %q, want %q", got, c.want)
+		}
+		if !errors.Is(c.err, c.class) {
+			t.Errorf("%q does not match %q", c.err, c.class)
+		}
+	}
+	var route *RouteError
+	if err := error(&RouteError{Class: ErrNoShardingKey, Err: cause}); !errors.As(err, &route) || !errors.Is(err, cause) || errors.Is(err, ErrNoDataNode) {
+		t.Errorf("%v: facts, cause or class are not found", err)
+	}
+}
