@@ -12,6 +12,7 @@ type Direct struct {
 	source *source
 	sql    string
 	args   []any
+	key    int64 // generated for the first row of an INSERT; 0 when there is none
 }
 
 // Planned is a statement that cannot go to a data source's own pool. It takes the
@@ -46,7 +47,7 @@ func (k *Kernel) Direct(ctx context.Context, text string, args []any) (d Direct,
 	if err != nil {
 		return Direct{}, nil, err
 	}
-	return Direct{source: src, sql: u.SQL, args: u.Args}, nil, nil
+	return Direct{source: src, sql: u.SQL, args: u.Args, key: ex.LastInsertID}, nil, nil
 }
 
 // Query runs the statement on its data source.
@@ -62,8 +63,20 @@ func (d Direct) Exec(ctx context.Context) (sql.Result, error) {
 	start := d.start()
 	result, err := d.source.DB.ExecContext(ctx, d.sql, d.args...)
 	d.report(ctx, start, err)
+	if err == nil && d.key != 0 {
+		return keyResult{result, d.key}, nil
+	}
 	return result, err
 }
+
+// keyResult is a node's result with the key that was generated here.
+type keyResult struct {
+	sql.Result
+	key int64
+}
+
+// LastInsertId returns the generated key.
+func (r keyResult) LastInsertId() (int64, error) { return r.key, nil }
 
 // QueryRow runs the statement on its data source.
 func (d Direct) QueryRow(ctx context.Context) *sql.Row {

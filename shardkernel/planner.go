@@ -81,7 +81,11 @@ func (s *statement) rewritten(ctx context.Context, args []any, meta route.Meta) 
 			return nil, err
 		}
 	}
-	return s.rewrite.Rewrite(result, args, meta)
+	ex, err := s.rewrite.Rewrite(result, args, meta)
+	if err == nil && len(result.Keys) > 0 {
+		ex.LastInsertID, _ = result.Keys[0].(int64)
+	}
+	return ex, err
 }
 
 func nextKeys(ctx context.Context, result *route.Result) ([]any, error) {

@@ -167,19 +167,19 @@ func (r result) LastInsertId() (int64, error) { return r.lastInsertID, nil }
 func (r result) RowsAffected() (int64, error) { return r.affected, nil }
 
 // resultOf makes one result of the units': the affected rows are summed, those
-// of a write to a broadcast table counted once; the last insert id is the
-// server's for one unit, else the one the planner knows of (decisions, Writes).
+// of a write to a broadcast table counted once; the last insert id is the one the
+// planner knows of, else, where there is one unit, the server's.
 func resultOf(ex *plan.Execution, results []execute.Result) driver.Result {
-	if len(results) == 1 {
-		return result{affected: results[0].RowsAffected, lastInsertID: results[0].LastInsertID}
+	r := result{lastInsertID: ex.LastInsertID}
+	if len(results) == 1 || ex.Merge != nil && ex.Merge.Broadcast {
+		r.affected = results[0].RowsAffected
+		if r.lastInsertID == 0 {
+			r.lastInsertID = results[0].LastInsertID
+		}
+		return r
 	}
-	if ex.Merge != nil && ex.Merge.Broadcast {
-		return result{affected: results[0].RowsAffected, lastInsertID: results[0].LastInsertID}
-	}
-	var r result
 	for i := range results {
 		r.affected += results[i].RowsAffected
 	}
-	r.lastInsertID = ex.LastInsertID
 	return r
 }

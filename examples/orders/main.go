@@ -37,10 +37,10 @@ func main() {
 	create := flag.Bool("create", false, "create the actual tables first; -demo does")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Stdout, *path, *demo, *create); err != nil {
+	err := run(ctx, os.Stdout, *path, *demo, *create)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "orders:", err)
-		stop()
 		os.Exit(1)
 	}
 }

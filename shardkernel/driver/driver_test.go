@@ -174,7 +174,7 @@ func TestColumnTypesPassThrough(t *testing.T) {
 			t.Fatal(err)
 		}
 		types, err := rows.ColumnTypes()
-		if err != nil {
+		if err := errors.Join(err, rows.Err()); err != nil {
 			t.Fatal(err)
 		}
 		if len(types) != 1 || types[0].Name() != "order_id" || types[0].DatabaseTypeName() != "BIGINT" {
@@ -194,7 +194,7 @@ func TestErrorOfOneNodeIsTheDriversOwnValue(t *testing.T) {
 	c := open(t)
 	c.node[1].Otherwise(fakedb.Answer{Err: &codedError{1062}})
 	_, err := c.Exec("INSERT INTO t_order (order_id) VALUES (1)")
-	if coded, ok := err.(*codedError); !ok || coded.code != 1062 { //nolint:errorlint // dialectors assert the value without unwrapping
+	if coded, ok := err.(*codedError); !ok || coded.code != 1062 { // dialectors assert the value without unwrapping
 		t.Errorf("error %T %v, want the driver's *codedError", err, err)
 	}
 }
@@ -350,8 +350,7 @@ func TestRefusedStatementsSendNothing(t *testing.T) {
 		_, execErr := c.Exec(query)
 		rows, queryErr := c.Query(query)
 		if rows != nil {
-			t.Errorf("%s: rows without an error", query)
-			_ = rows.Close()
+			t.Errorf("%s: rows without an error, %v", query, errors.Join(rows.Err(), rows.Close()))
 		}
 		for _, err := range []error{execErr, queryErr} {
 			if !errors.Is(err, class) {
@@ -417,7 +416,7 @@ func TestCancelledContextEndsEveryNode(t *testing.T) {
 	}()
 	rows, err := c.QueryContext(ctx, "SELECT * FROM t_order")
 	if rows != nil {
-		_ = rows.Close()
+		err = errors.Join(err, rows.Err(), rows.Close())
 	}
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want context.Canceled", err)

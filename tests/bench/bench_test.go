@@ -17,17 +17,7 @@ var (
 
 func BenchmarkTake(b *testing.B) { compare(b, defaultConfig, take) }
 
-func BenchmarkTakeInTransaction(b *testing.B) {
-	compareWith(b, defaultConfig, take, func(b *testing.B, db *gorm.DB) *gorm.DB {
-		tx := db.Begin()
-		b.Cleanup(func() {
-			if err := tx.Rollback().Error; err != nil {
-				b.Error(err)
-			}
-		})
-		return tx
-	})
-}
+func BenchmarkTakeInTransaction(b *testing.B) { compareWith(b, defaultConfig, take, begin) }
 
 func BenchmarkFind1000(b *testing.B) { compare(b, defaultConfig, findAll) }
 
@@ -40,6 +30,17 @@ func BenchmarkCreateDefaultTransaction(b *testing.B) { compare(b, defaultConfig,
 // Create100 sends one statement without the plugin and four with it.
 func BenchmarkCreate100(b *testing.B)                   { compare(b, withoutTransactions, createBatch()) }
 func BenchmarkCreate100DefaultTransaction(b *testing.B) { compare(b, defaultConfig, createBatch()) }
+
+// begin returns an open transaction.
+func begin(tb testing.TB, db *gorm.DB) *gorm.DB {
+	tx := db.Begin()
+	tb.Cleanup(func() {
+		if err := tx.Rollback().Error; err != nil {
+			tb.Error(err)
+		}
+	})
+	return tx
+}
 
 func take(db *gorm.DB) error {
 	var o order
@@ -68,12 +69,12 @@ func createBatch() func(db *gorm.DB) error {
 }
 
 func compare(b *testing.B, cfg gorm.Config, run func(*gorm.DB) error) {
-	compareWith(b, cfg, run, func(_ *testing.B, db *gorm.DB) *gorm.DB { return db })
+	compareWith(b, cfg, run, func(_ testing.TB, db *gorm.DB) *gorm.DB { return db })
 }
 
 // compareWith measures run on what prepare makes of plain GORM's database, on
 // that of the sharded one, and on both in turn.
-func compareWith(b *testing.B, cfg gorm.Config, run func(*gorm.DB) error, prepare func(*testing.B, *gorm.DB) *gorm.DB) {
+func compareWith(b *testing.B, cfg gorm.Config, run func(*gorm.DB) error, prepare func(testing.TB, *gorm.DB) *gorm.DB) {
 	c := measured.comparison(b.Name())
 	open := func(b *testing.B, open func(testing.TB, gorm.Config) *gorm.DB) func() error {
 		db := prepare(b, open(b, cfg))

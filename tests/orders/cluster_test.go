@@ -25,20 +25,15 @@ const (
 type cluster struct {
 	servers []*mariadb.Server
 	name    string
-	nodes   [databases]*sql.DB
-	single  *sql.DB
 }
 
 // newCluster makes the databases of a cluster, with empty tables.
 func newCluster(t *testing.T, name string, servers []*mariadb.Server) *cluster {
 	t.Helper()
 	c := &cluster{servers: servers, name: name}
-	for i := range databases {
-		c.nodes[i] = openDSN(t, c.dsn(i, "multiStatements=true"))
-	}
-	c.single = openDSN(t, c.singleDSN("multiStatements=true"))
 	var wg sync.WaitGroup
-	create := func(server *mariadb.Server, database string, pool *sql.DB, ddl []string) {
+	create := func(server *mariadb.Server, database string, ddl []string) {
+		pool := openDSN(t, server.DSN(database, "multiStatements=true"))
 		wg.Go(func() {
 			if err := server.CreateDatabase(t.Context(), database); err != nil {
 				t.Error(err)
@@ -50,9 +45,9 @@ func newCluster(t *testing.T, name string, servers []*mariadb.Server) *cluster {
 		})
 	}
 	for i := range databases {
-		create(c.server(i), c.database(i), c.nodes[i], nodeTables(i))
+		create(c.server(i), c.database(i), nodeTables(i))
 	}
-	create(c.servers[0], name+"_single", c.single, singleTables())
+	create(c.servers[0], name+"_single", singleTables())
 	wg.Wait()
 	if t.Failed() {
 		t.FailNow()
@@ -203,9 +198,9 @@ const (
 func (c *cluster) clear(t *testing.T) {
 	t.Helper()
 	for i := range databases {
-		clearTables(t, c.nodes[i], nodeTables(i))
+		clearTables(t, c.pool(t, i, "multiStatements=true"), nodeTables(i))
 	}
-	clearTables(t, c.single, singleTables())
+	clearTables(t, c.pool(t, -1, "multiStatements=true"), singleTables())
 }
 
 func clearTables(t *testing.T, pool *sql.DB, ddl []string) {

@@ -65,12 +65,12 @@ func (c *cluster) reset(t *testing.T) {
 
 // pool returns a pool of a node, or of the single database for -1, without the
 // code under test.
-func (c *cluster) pool(t *testing.T, i int) *sql.DB {
+func (c *cluster) pool(t *testing.T, i int, params ...string) *sql.DB {
 	t.Helper()
 	if i < 0 {
-		return openDSN(t, c.singleDSN())
+		return openDSN(t, c.singleDSN(params...))
 	}
-	return openDSN(t, c.dsn(i))
+	return openDSN(t, c.dsn(i, params...))
 }
 
 // rowsOf reads a table, sorted as text. columns leaves some out when it is not

@@ -103,19 +103,24 @@ var operators = []row{
 // load stores rows where they belong, without the code under test.
 func (c *cluster) load(t *testing.T, rows []row) {
 	t.Helper()
+	var nodes [databases]*sql.DB
+	for i := range nodes {
+		nodes[i] = c.pool(t, i, "interpolateParams=true")
+	}
+	single := c.pool(t, -1, "interpolateParams=true")
 	for _, r := range rows {
-		insert(t, c.single, r.table, r)
+		insert(t, single, r.table, r)
 		switch r.table {
 		case "t_region":
-			for _, node := range c.nodes {
+			for _, node := range nodes {
 				insert(t, node, r.table, r)
 			}
 		case "t_operator":
-			insert(t, c.nodes[0], r.table, r)
+			insert(t, nodes[0], r.table, r)
 		case "t_ent_order_item":
-			insert(t, c.nodes[databaseOf(r.ent)], itemTableOf(r.ent), r)
+			insert(t, nodes[databaseOf(r.ent)], itemTableOf(r.ent), r)
 		default:
-			insert(t, c.nodes[databaseOf(r.ent)], r.table, r)
+			insert(t, nodes[databaseOf(r.ent)], r.table, r)
 		}
 	}
 }

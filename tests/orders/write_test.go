@@ -181,6 +181,14 @@ var gormWrites = []step{
 		o.Name = ptr("saved")
 		return affected(db.Where("ent_id = ?", o.EntID).Save(&o))
 	}},
+	{name: "save an order that was read, without a word on the sharding column", open: true, run: func(db *gorm.DB) (any, error) {
+		var o Order
+		if err := db.First(&o, "ent_id = ? AND id = ?", 4, 108).Error; err != nil {
+			return nil, err
+		}
+		o.Name = ptr("saved")
+		return affected(db.Save(&o))
+	}},
 	write("save several new ones", func(db *gorm.DB) *gorm.DB {
 		orders := batch()
 		for i := range orders {
@@ -245,7 +253,7 @@ func TestGORMWritesDoWhatTheyDoOnOneDatabase(t *testing.T) {
 					wantValue, wantErr := s.run(single.WithContext(t.Context()))
 					a.trace.take()
 					value, err := s.run(a.WithContext(t.Context()))
-					if s.open && errors.Is(err, sharding.ErrUnsupported) {
+					if s.open && (errors.Is(err, sharding.ErrUnsupported) || errors.Is(err, sharding.ErrShardingKeyUpdate)) {
 						t.Log(err)
 						return
 					}

@@ -1,6 +1,7 @@
 package tour
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -34,12 +35,10 @@ func (p *printer) step(title string, run func() (result any, err error)) error {
 	for _, u := range inOrder(units) {
 		fmt.Fprintf(w, "   -> %s\t%s\n", u.DataSource, u.SQL)
 	}
-	w.Flush()
-	if err != nil {
+	if err := errors.Join(err, w.Flush()); err != nil {
 		return fmt.Errorf("step %d, %s: %w", p.steps, title, err)
 	}
-	p.table(result)
-	return nil
+	return p.table(result)
 }
 
 // inOrder sorts the units of one statement, which run at the same time, by data
@@ -57,17 +56,17 @@ func inOrder(units []sharding.UnitTrace) []sharding.UnitTrace {
 	return units
 }
 
-func (p *printer) table(result any) {
+func (p *printer) table(result any) error {
 	rows := reflect.Indirect(reflect.ValueOf(result))
 	switch {
 	case !rows.IsValid():
-		return
+		return nil
 	case rows.Kind() == reflect.Struct:
 		one := reflect.MakeSlice(reflect.SliceOf(rows.Type()), 0, 1)
 		rows = reflect.Append(one, rows)
 	case rows.Kind() != reflect.Slice || rows.Type().Elem().Kind() != reflect.Struct:
-		fmt.Fprintf(p.out, "   %v\n", result)
-		return
+		_, err := fmt.Fprintf(p.out, "   %v\n", result)
+		return err
 	}
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 	elem := rows.Type().Elem()
@@ -83,8 +82,11 @@ func (p *printer) table(result any) {
 		}
 		fmt.Fprintf(w, "   | %s\n", strings.Join(cells, "\t"))
 	}
-	w.Flush()
-	fmt.Fprintf(p.out, "   (%d rows)\n", rows.Len())
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(p.out, "   (%d rows)\n", rows.Len())
+	return err
 }
 
 func cell(v any) string {

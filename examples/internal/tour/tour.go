@@ -157,7 +157,7 @@ func (t *tour) rollback(ctx context.Context) error {
 		order := service.Order{EntID: 1001, RegionID: 1, Status: "new", Amount: 1}
 		err := t.service.Place(ctx, &order, "nowhere", []service.Item{{Product: "none left"}})
 		if !errors.Is(err, service.ErrOutOfStock) {
-			return nil, fmt.Errorf("expected %q, got %w", service.ErrOutOfStock, err)
+			return nil, fmt.Errorf("expected the error that it is out of stock, got %w", err)
 		}
 		var n int64
 		err = t.db.Model(&service.Order{}).Count(&n).Error

@@ -38,5 +38,8 @@ func BenchmarkPool(b *testing.B) {
 		}
 		rows.Next()
 		_ = rows.Close()
+		if err := rows.Err(); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -103,9 +103,11 @@ func (b *buffer) ColumnTypeScanType(i int) reflect.Type   { return b.columns[i].
 func (b *buffer) ColumnTypeNullable(i int) (nullable, ok bool) {
 	return b.columns[i].nullable, b.columns[i].nullOK
 }
+
 func (b *buffer) ColumnTypeLength(i int) (int64, bool) {
 	return b.columns[i].length, b.columns[i].lengthOK
 }
+
 func (b *buffer) ColumnTypePrecisionScale(i int) (precision, scale int64, ok bool) {
 	c := &b.columns[i]
 	return c.precision, c.scale, c.decimalOK

@@ -123,9 +123,8 @@ func (c *Conn) query(ctx context.Context, query string, args []any, prepare bool
 		rows, err = stmt.Query(plain(values)) //nolint:staticcheck // for drivers that have nothing newer
 	}
 	if err != nil {
-		c.note(err)
 		_ = stmt.Close()
-		return nil, nil, err
+		return nil, nil, c.note(err)
 	}
 	return rows, stmt, nil
 }
@@ -151,9 +150,8 @@ func (c *Conn) exec(ctx context.Context, query string, args []any) (Result, erro
 	} else {
 		r, err = stmt.Exec(plain(values)) //nolint:staticcheck // for drivers that have nothing newer
 	}
-	c.note(err)
 	_ = stmt.Close()
-	return result(r, err)
+	return result(r, c.note(err))
 }
 
 // result reads a driver's result. A number that the driver does not have, as
@@ -239,7 +237,7 @@ func (c *Conn) values(stmt driver.Stmt, args []any) ([]driver.NamedValue, error)
 	return out, nil
 }
 
-func convert(v *driver.NamedValue, checker driver.NamedValueChecker, columns driver.ColumnConverter) error {
+func convert(v *driver.NamedValue, checker driver.NamedValueChecker, columns driver.ColumnConverter) error { //nolint:staticcheck // for drivers that have nothing newer
 	var err error
 	if checker != nil {
 		if err = checker.CheckNamedValue(v); err != driver.ErrSkip { //nolint:errorlint // compared as database/sql does

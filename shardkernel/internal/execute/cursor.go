@@ -88,7 +88,7 @@ func (c *cursor) Next(dest []driver.Value) error {
 
 // fail settles the error that every later Next returns.
 func (c *cursor) fail(err error) error {
-	c.conn.note(err)
+	_ = c.conn.note(err)
 	if c.run != nil {
 		c.run.stop()
 	}

@@ -36,11 +36,13 @@ func TestUnorderedUnitsOfADataSourceAreStreamedInTurn(t *testing.T) {
 			t.Fatal(err)
 		}
 		equal(t, "sent before reading", c.executed(), map[string][]string{
-			"ds0": {"SELECT id FROM t_0"}, "ds1": {"SELECT id FROM t_3"}})
+			"ds0": {"SELECT id FROM t_0"}, "ds1": {"SELECT id FROM t_3"},
+		})
 		equal(t, "connections", c.inUse(), 2)
 		equal(t, "rows", collect(t, cursors), [][]string{{"1", "2", "3"}, {"4", "5"}})
 		equal(t, "sent in all", c.executed(), map[string][]string{
-			"ds0": {"SELECT id FROM t_0", "SELECT id FROM t_1", "SELECT id FROM t_2"}, "ds1": {"SELECT id FROM t_3"}})
+			"ds0": {"SELECT id FROM t_0", "SELECT id FROM t_1", "SELECT id FROM t_2"}, "ds1": {"SELECT id FROM t_3"},
+		})
 	}
 }
 

@@ -39,8 +39,10 @@ type failure struct {
 // with it the branch; statements already sent are waited for, so that they can
 // be undone, and no further one is sent.
 func newRun(ctx context.Context, br Branches, lanes int, limits Limits) *run {
-	r := &run{caller: ctx, ctx: ctx, cancel: func() {}, branches: br,
-		budget: budget{maxRows: int64(limits.MaxBufferedRows), maxBytes: int64(limits.MaxBufferedBytes)}}
+	r := &run{
+		caller: ctx, ctx: ctx, cancel: func() {}, branches: br,
+		budget: budget{maxRows: int64(limits.MaxBufferedRows), maxBytes: int64(limits.MaxBufferedBytes)},
+	}
 	if br == nil {
 		r.ctx, r.cancel = context.WithCancel(ctx)
 	}

@@ -134,7 +134,7 @@ func TestErrorOfACursorIsReturnedAndNeverAnEarlyEnd(t *testing.T) {
 						Kind: kind, OrderBy: []plan.SortKey{{}}, GroupBy: []plan.GroupKey{{}},
 						Rows: [][]int{{0, 1}, {2, 3}, {4, 5}},
 					}, cursors...)
-					if err != cause { //nolint:errorlint // the very value
+					if err != cause { // the very value
 						t.Errorf("error %v, want %v", err, cause)
 					}
 				})

@@ -173,8 +173,10 @@ func TestConditionsAndJoins(t *testing.T) {
 		{a + " RIGHT JOIN " + b + " ON a.k = b.k WHERE a.k IS NULL", "open", "left [1] [0] 0.k=1.k", ""},
 		{a + ", " + b + " WHERE a.k = b.k AND b.k = 3", "1.k = 3", "inner [0] [1] ", "0.k=1.k"},
 		{a + ", " + b + " JOIN " + c + " ON b.x = c.x AND b.x = 1", "1.x = 1", "inner [1] [2] 1.x=2.x; inner [0] [1 2] ", ""},
-		{a + " LEFT JOIN (" + b + " JOIN " + c + " ON b.x = c.x AND b.x = 1) ON a.k = b.k", "open",
-			"inner [1] [2] 1.x=2.x; left [0] [1 2] 0.k=1.k", ""},
+		{
+			a + " LEFT JOIN (" + b + " JOIN " + c + " ON b.x = c.x AND b.x = 1) ON a.k = b.k", "open",
+			"inner [1] [2] 1.x=2.x; left [0] [1 2] 0.k=1.k", "",
+		},
 		{"(" + a + " JOIN " + b + " ON a.k = 1) LEFT JOIN " + c + " ON c.x = 2", "0.k = 1", "inner [0] [1] ; left [0 1] [2] ", ""},
 		{"(" + a + " JOIN " + b + " ON a.k = 1) RIGHT JOIN " + c + " ON c.x = 2", "open", "inner [0] [1] ; left [2] [0 1] ", ""},
 		{a + " STRAIGHT_JOIN " + b + " ON a.k = b.k AND b.k = 1", "1.k = 1", "inner [0] [1] 0.k=1.k", ""},

@@ -70,17 +70,27 @@ func TestInserts(t *testing.T) {
 		{"INSERT INTO t_order SELECT id FROM t_dict UNION SELECT 1", "select"},
 		{"INSERT INTO t_order (SELECT id FROM t_dict)", "select"},
 		{"REPLACE INTO t_order (id) VALUES (1)", "(id) (1)=1@1"},
-		{"INSERT INTO t_order (id) VALUES (1) ON DUPLICATE KEY UPDATE id=id, a = VALUES(A), b = ?, c = b, d = t_order.d, e = VALUES(e) + 1",
-			"(id) (1)=1@1 dup 0.id=unknown self, 0.a=unknown inserted a, 0.b=?0, 0.c=unknown, 0.d=unknown self, 0.e=unknown"},
-		{"INSERT INTO t_order (id, a) VALUES (1, 2) AS new ON DUPLICATE KEY UPDATE a = NEW.a, id = new.id + 1",
-			"(id,a) (1, 2)=1@1|2@2 dup 0.a=unknown inserted a, 0.id=unknown"},
-		{"INSERT INTO t_order (id, a) VALUES (1, 2) AS new (m, n) ON DUPLICATE KEY UPDATE a = n, id = new.m, b = a",
-			"(id,a) (1, 2)=1@1|2@2 dup 0.a=unknown inserted a, 0.id=unknown inserted id, 0.b=unknown"},
+		{
+			"INSERT INTO t_order (id) VALUES (1) ON DUPLICATE KEY UPDATE id=id, a = VALUES(A), b = ?, c = b, d = t_order.d, e = VALUES(e) + 1",
+			"(id) (1)=1@1 dup 0.id=unknown self, 0.a=unknown inserted a, 0.b=?0, 0.c=unknown, 0.d=unknown self, 0.e=unknown",
+		},
+		{
+			"INSERT INTO t_order (id, a) VALUES (1, 2) AS new ON DUPLICATE KEY UPDATE a = NEW.a, id = new.id + 1",
+			"(id,a) (1, 2)=1@1|2@2 dup 0.a=unknown inserted a, 0.id=unknown",
+		},
+		{
+			"INSERT INTO t_order (id, a) VALUES (1, 2) AS new (m, n) ON DUPLICATE KEY UPDATE a = n, id = new.m, b = a",
+			"(id,a) (1, 2)=1@1|2@2 dup 0.a=unknown inserted a, 0.id=unknown inserted id, 0.b=unknown",
+		},
 		{"INSERT INTO t_order SET a = CAST(1 AS CHAR) AS new ON DUPLICATE KEY UPDATE a = new.a", "(a) =unknown set dup 0.a=unknown inserted a"},
-		{"INSERT INTO t_order (id) SELECT id FROM t_dict ON DUPLICATE KEY UPDATE id = t_dict.id, a = t_order.a, b = b",
-			"(id) select dup 0.id=unknown, 0.a=unknown self, 0.b=unknown"},
-		{"INSERT INTO t_order (id) VALUES (1) ON CONFLICT (id) DO UPDATE SET a = excluded.a, b = `excluded`.`b`, c = c, d = ? RETURNING id, ?",
-			"(id) (1)=1@1 conflict returning dup 0.a=unknown inserted a, 0.b=unknown inserted b, 0.c=unknown self, 0.d=?0"},
+		{
+			"INSERT INTO t_order (id) SELECT id FROM t_dict ON DUPLICATE KEY UPDATE id = t_dict.id, a = t_order.a, b = b",
+			"(id) select dup 0.id=unknown, 0.a=unknown self, 0.b=unknown",
+		},
+		{
+			"INSERT INTO t_order (id) VALUES (1) ON CONFLICT (id) DO UPDATE SET a = excluded.a, b = `excluded`.`b`, c = c, d = ? RETURNING id, ?",
+			"(id) (1)=1@1 conflict returning dup 0.a=unknown inserted a, 0.b=unknown inserted b, 0.c=unknown self, 0.d=?0",
+		},
 		{"INSERT INTO t_order (id) VALUES (1) ON CONFLICT DO NOTHING", "(id) (1)=1@1 conflict"},
 		{"INSERT INTO t_order (id) VALUES (?) RETURNING *", "(id) (?)=?0@? returning"},
 		{"INSERT INTO t_order (returning) VALUES (1) RETURNING returning", "(returning) (1)=1@1 returning"},
@@ -140,8 +150,11 @@ func TestUpdates(t *testing.T) {
 		set  string
 		want Update
 	}{
-		{"UPDATE t_order SET A = ?, t_order.b = 'x', c = c, d = d + 1 WHERE id = 1",
-			`0.a=?0, 0.b="x", 0.c=unknown self, 0.d=unknown`, Update{}},
+		{
+			"UPDATE t_order SET A = ?, t_order.b = 'x', c = c, d = d + 1 WHERE id = 1",
+			`0.a=?0, 0.b="x", 0.c=unknown self, 0.d=unknown`,
+			Update{},
+		},
 		{"UPDATE t_order SET a = t_order.a, b = DEFAULT ORDER BY id LIMIT 1", "0.a=unknown self, 0.b=DEFAULT", Update{OrderBy: true, Limit: true}},
 		{"UPDATE t_order o, t_order_item i SET o.a = i.a, b = 1, i.c = i.c", "0.a=unknown, any.b=1, 1.c=unknown self", Update{Multi: true}},
 		{"UPDATE t_order SET returning = 1 WHERE returning = 2 RETURNING returning, ?", "0.returning=1", Update{Returning: true}},

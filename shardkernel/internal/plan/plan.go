@@ -37,8 +37,8 @@ type Execution struct {
 	Write  bool   // changes rows: several units run all or nothing
 	Query  bool   // may return rows
 	Merge  *Merge // nil when there is one unit
-	// LastInsertID answers an insert over several units: the first generated
-	// key, else the last explicit integer key, else 0.
+	// LastInsertID answers an insert with generated keys, or over several units:
+	// the first generated key, else the last explicit integer key, else 0.
 	LastInsertID int64
 	Warnings     []string
 }

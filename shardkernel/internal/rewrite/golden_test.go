@@ -40,8 +40,10 @@ func orderService(t testing.TB) *pipeline {
 		Tables: map[string]config.Table{
 			"t_ent_order":        {ActualDataNodes: "ds${0..3}.t_ent_order", DatabaseStrategy: by("ent_database")},
 			"t_ent_order_detail": {ActualDataNodes: "ds${0..3}.t_ent_order_detail", DatabaseStrategy: by("ent_database")},
-			"t_ent_order_item": {ActualDataNodes: "ds${0..3}.t_ent_order_item_${0..7}", DatabaseStrategy: by("ent_database"), TableStrategy: by("item_table"),
-				KeyGenerate: &config.KeyGenerate{Column: "id", Generator: "counter"}},
+			"t_ent_order_item": {
+				ActualDataNodes: "ds${0..3}.t_ent_order_item_${0..7}", DatabaseStrategy: by("ent_database"), TableStrategy: by("item_table"),
+				KeyGenerate: &config.KeyGenerate{Column: "id", Generator: "counter"},
+			},
 			// Sharded by another column, so bound to none of the above.
 			"t_user": {ActualDataNodes: "ds1.t_user_${0..1}", TableStrategy: &config.Strategy{Standard: &config.Standard{Column: "user_id", Algorithm: "user_mod"}}},
 		},

@@ -97,8 +97,10 @@ func (p *pipeline) run(sql string, args []any) (*plan.Execution, error) {
 		return nil, err
 	}
 	if !outline.Named {
-		return &plan.Execution{Kind: plan.KindPassThrough, Reason: "no sharded and no broadcast table",
-			Units: []plan.Unit{{DataSource: p.set.DefaultDataSource, SQL: sql, Args: args}}}, nil
+		return &plan.Execution{
+			Kind: plan.KindPassThrough, Reason: "no sharded and no broadcast table",
+			Units: []plan.Unit{{DataSource: p.set.DefaultDataSource, SQL: sql, Args: args}},
+		}, nil
 	}
 	c, err := p.compile(sql)
 	if err != nil {

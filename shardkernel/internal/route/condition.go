@@ -94,8 +94,10 @@ func (c *compiler) compile(cond *parse.Cond) *expr {
 		if k == nil || len(cond.Values) != 2 {
 			return nil
 		}
-		return &expr{op: exprRange, key: k, list: noList,
-			lower: []bound{{operand: literal(cond.Values[0])}}, upper: []bound{{operand: literal(cond.Values[1])}}}
+		return &expr{
+			op: exprRange, key: k, list: noList,
+			lower: []bound{{operand: literal(cond.Values[0])}}, upper: []bound{{operand: literal(cond.Values[1])}},
+		}
 	case parse.CondIn:
 		k := c.key(cond.Column)
 		if k == nil {

@@ -223,8 +223,10 @@ func (in *insertion) errNoKey(row int, column, reason, remedy string) error {
 }
 
 func (in *insertion) noNode(row int, column string, err error) error {
-	return &fault.RouteError{Class: fault.ErrNoDataNode, Table: in.ref.rule.Name, Column: column, Row: row + 1, Err: err,
-		Remedy: "add the node to actualDataNodes, or correct the value"}
+	return &fault.RouteError{
+		Class: fault.ErrNoDataNode, Table: in.ref.rule.Name, Column: column, Row: row + 1, Err: err,
+		Remedy: "add the node to actualDataNodes, or correct the value",
+	}
 }
 
 // insertResult makes the units of rows that go to the given nodes.

@@ -60,10 +60,17 @@ func TestOneIntegerInManyGoTypesIsOneValue(t *testing.T) {
 	for _, arg := range []any{
 		12, int8(12), int16(12), int32(12), int64(12), uint(12), uint8(12), uint16(12), uint32(12), uint64(12),
 		float32(12), 12.0, "12", " 12", "12 ", "\t12\n", "+12", "0012", "12.0", "12.", []byte("12"), json.Number("12"),
-		sql.NullInt64{Int64: 12, Valid: true}, sql.NullInt32{Int32: 12, Valid: true}, sql.NullString{String: "12", Valid: true},
-		sql.Null[int]{V: 12, Valid: true}, sql.NullFloat64{Float64: 12, Valid: true}, sql.RawBytes("12"), json.RawMessage("12"),
+		sql.NullInt64{Int64: 12, Valid: true},
+		sql.NullInt32{Int32: 12, Valid: true},
+		sql.NullString{String: "12", Valid: true},
+		sql.Null[int]{V: 12, Valid: true},
+		sql.NullFloat64{Float64: 12, Valid: true},
+		sql.RawBytes("12"), json.RawMessage("12"),
 		pointer(12), pointer(pointer("12")), named(12), pointer(named(12)), namedText("12"), Decimal("12.00"),
-		valuer{int64(12)}, &valuer{"12"}, valuer{valuer{[]byte("12")}}, &pointerly{12},
+		valuer{int64(12)},
+		&valuer{"12"},
+		valuer{valuer{[]byte("12")}},
+		&pointerly{12},
 	} {
 		for _, col := range []*Column{bigint, unsigned, tinyint, flexible} {
 			if v, match := (Converter{}).Compare(arg, col); v != want || match != MatchValue {
@@ -247,7 +254,7 @@ func TestCompareOfIntegersDoesNotAllocate(t *testing.T) {
 		"int64": func() { Converter{}.Compare(arg, bigint) },
 		"text":  func() { Converter{}.Compare(text, bigint) },
 		"bound": func() { Converter{}.Bound(arg, bigint, true, false) },
-		"store": func() { Converter{}.Store(arg, bigint) },
+		"store": func() { _, _ = Converter{}.Store(arg, bigint) },
 	} {
 		if n := testing.AllocsPerRun(100, f); n != 0 {
 			t.Errorf("%s: %v allocations, want none", name, n)

@@ -83,6 +83,9 @@ func TestAConnectionRunsOneStatementAtATime(t *testing.T) {
 		t.Errorf("got %v and %q, want an error that is remembered", err, d.Misuse())
 	}
 	_ = rows.Close()
+	if err := rows.Err(); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestAContextThatEndsBreaksTheConnection(t *testing.T) {

@@ -1,0 +1,41 @@
+//go:build unix
+
+package orders_test
+
+// refusals are reads beyond those of joins that may be refused only as a whole.
+var refusals = []query{
+	{sql: "SELECT id FROM t_ent_order ORDER BY id FOR UPDATE", open: true},
+	{sql: "SELECT id FROM t_ent_order LOCK IN SHARE MODE", open: true},
+	{sql: "SELECT id FROM t_ent_order WHERE ent_id = 4 FOR UPDATE SKIP LOCKED", open: true},
+	{sql: "SELECT id INTO @x FROM t_ent_order", open: true},
+	{sql: "SELECT id FROM t_ent_order PROCEDURE ANALYSE()", open: true},
+	{sql: "SELECT COUNT(*) OVER () FROM t_ent_order", open: true},
+	{sql: "SELECT * FROM t_ent_order PARTITION (p0)", open: true},
+	{sql: "SELECT LAST_INSERT_ID() FROM t_ent_order", open: true},
+	{sql: "SELECT FOUND_ROWS() FROM t_ent_order", open: true},
+	{sql: "SELECT @@server_id FROM t_ent_order", open: true},
+	{sql: "SELECT CONNECTION_ID(), id FROM t_ent_order", open: true},
+	{sql: "SELECT GET_LOCK('x', 1) FROM t_ent_order", open: true},
+	{sql: "SELECT SLEEP(0) FROM t_ent_order", open: true},
+	{sql: "SELECT id FROM t_ent_order ORDER BY ?", args: []any{"id"}, open: true},
+	{sql: "SELECT id FROM t_ent_order LIMIT ?", args: []any{"3"}, open: true},
+	{sql: "SELECT id FROM t_ent_order LIMIT ?", args: []any{-1}, open: true},
+	{sql: "SELECT id FROM t_ent_order WHERE ent_id = ?", open: true},
+	{sql: "SELECT id FROM t_ent_order WHERE ent_id = 1", args: []any{1}, open: true},
+	{sql: "SELECT id FROM t_ent_order WHERE ent_id = ALL (SELECT ent_id FROM t_ent_order_item)", open: true},
+	{sql: "SELECT JSON_ARRAYAGG(id) FROM t_ent_order", open: true},
+	{sql: "SELECT COUNT(DISTINCT id) + 1 FROM t_ent_order", open: true},
+	{sql: "SELECT region_id, COUNT(DISTINCT name) FROM t_ent_order GROUP BY region_id", open: true},
+	{sql: "SELECT id FROM t_ent_order EXCEPT SELECT order_id FROM t_ent_order_detail", open: true},
+	{sql: "SELECT id FROM t_ent_order INTERSECT SELECT order_id FROM t_ent_order_detail", open: true},
+	{sql: "WITH RECURSIVE x AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM x WHERE n < 3) SELECT x.n, o.id FROM x JOIN t_ent_order o ON o.small = x.n", open: true},
+	{sql: "TABLE t_ent_order", open: true},
+	{sql: "VALUES (1) UNION SELECT id FROM t_ent_order", open: true},
+	{sql: "SHOW CREATE TABLE t_ent_order", open: true},
+	{sql: "DESCRIBE t_ent_order", open: true},
+	{sql: "EXPLAIN SELECT * FROM t_ent_order", open: true},
+	{sql: "CHECK TABLE t_ent_order", open: true},
+	{sql: "ANALYZE TABLE t_ent_order", open: true},
+	{sql: "CALL p(t_ent_order)", open: true},
+	{sql: "HANDLER t_ent_order OPEN", open: true},
+}
