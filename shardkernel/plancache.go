@@ -35,9 +35,18 @@ type planCache struct {
 	cache *otter.Cache[string, *statement]
 }
 
+// keptTexts is how many finished texts a plan is taken to keep at most.
+const keptTexts = 256
+
 // planWeight estimates the memory of a plan: the text is kept some times over,
-// beside the facts read from it.
-func planWeight(text string, _ *statement) uint32 { return uint32(2048 + 12*len(text)) }
+// beside the facts read from it, and once more for each node it was sent to.
+func planWeight(text string, s *statement) uint32 {
+	copies := 12
+	if s.program != nil {
+		copies += min(s.program.Texts(), keptTexts)
+	}
+	return uint32(2048 + copies*len(text))
+}
 
 func newPlanCache(bytes int64) *planCache {
 	return &planCache{cache: otter.Must(&otter.Options[string, *statement]{

@@ -236,12 +236,35 @@ func (t *translator) modulo(n ast.Node, name string, f function, left, right ast
 	if err != nil {
 		return nil, err
 	}
-	_, column := left.(*ast.IdentifierNode)
 	divisor, known := right.(*ast.IntegerNode)
-	if column && known && divisor.Value > 0 {
-		t.period = lcm(before, int64(divisor.Value))
+	if known && divisor.Value > 0 {
+		if period := spread(left, int64(divisor.Value)); period > 0 {
+			t.period = lcm(before, period)
+		}
 	}
 	return out, nil
+}
+
+// spread returns the period of the dividend's remainder by a divisor: of a
+// column the divisor, of column.intdiv(constant) the product of both, 0 for
+// anything else.
+func spread(dividend ast.Node, divisor int64) int64 {
+	switch n := dividend.(type) {
+	case *ast.IdentifierNode:
+		return divisor
+	case *ast.CallNode:
+		callee, ok := n.Callee.(*ast.MemberNode)
+		if !ok || len(n.Arguments) != 1 {
+			return 0
+		}
+		_, column := callee.Node.(*ast.IdentifierNode)
+		method, _ := callee.Property.(*ast.StringNode)
+		by, known := n.Arguments[0].(*ast.IntegerNode)
+		if column && method != nil && method.Value == "intdiv" && known && by.Value > 0 && int64(by.Value) <= maxPeriod && divisor <= maxPeriod {
+			return int64(by.Value) * divisor
+		}
+	}
+	return 0
 }
 
 // lcm returns the least common multiple, 0 when it is above maxPeriod.
