@@ -68,7 +68,8 @@ func open(cfg *config.Config, o *options, caller *callerPool) (*sources, *shardk
 		return nil, nil, errors.Join(append(errs, s.closeOwn())...)
 	}
 	kernel, err := shardkernel.New(rules, s.kernelSources(), shardkernel.Options{
-		Props: cfg.Props, ImplicitWrites: cfg.Transaction.ImplicitWrites(), Trace: o.tracer(cfg.Props.SQLShow, log),
+		Props: cfg.Props, ImplicitWrites: cfg.Transaction.ImplicitWrites(), IDLease: cfg.IDLease,
+		Trace: o.tracer(cfg.Props.SQLShow, log),
 	})
 	if err != nil {
 		return nil, nil, errors.Join(err, s.closeOwn())

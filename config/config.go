@@ -43,6 +43,9 @@ type Config struct {
 	// Defaults to local transactions, also around a single write over several
 	// nodes.
 	Transaction Transaction `yaml:"transaction,omitempty"`
+	// IDLease says where processes lease the worker ids and the numbers of
+	// generated keys. Defaults to the default data source.
+	IDLease IDLease `yaml:"idLease,omitempty"`
 	// Props holds limits and switches. Defaults to the default of each.
 	Props Props `yaml:"props,omitempty"`
 }
@@ -119,6 +122,37 @@ type Transaction struct {
 // ImplicitWrites reports whether a write over several nodes gets a transaction
 // of its own.
 func (t Transaction) ImplicitWrites() bool { return t.Implicit == nil || *t.Implicit }
+
+// IDLease says where key generators keep what the processes share: the worker
+// ids of SNOWFLAKE in the table _sharding_worker, the counters of SEGMENT in
+// _sharding_segment. The tables are made on first use. All processes that write
+// to the same sharded tables must name the same database, and what it has
+// committed must outlive a crash and a failover of its server.
+type IDLease struct {
+	// DataSource names the data source of the tables. Defaults to the default
+	// data source.
+	DataSource string `yaml:"dataSource,omitempty"`
+	// TTL is the time after which the worker id of a process that does not renew
+	// its lease may be given to another one, at least a second. A lease is
+	// renewed three times as often. Defaults to 30 seconds.
+	TTL time.Duration `yaml:"ttl,omitempty"`
+}
+
+const (
+	defaultLeaseTTL = 30 * time.Second
+	leastLeaseTTL   = time.Second
+)
+
+// WithDefaults returns l with what it leaves open replaced by its default.
+func (l IDLease) WithDefaults(defaultSource string) IDLease {
+	if l.DataSource == "" {
+		l.DataSource = defaultSource
+	}
+	if l.TTL == 0 {
+		l.TTL = defaultLeaseTTL
+	}
+	return l
+}
 
 // Props holds limits and switches. In every number 0 means the default.
 type Props struct {

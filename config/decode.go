@@ -15,7 +15,7 @@ import (
 // later are keys that the specification knows and this version does not honour.
 // Ignoring them would answer differently from what the file says.
 var later = map[reflect.Type][]string{
-	reflect.TypeFor[Config]():      {"readwriteSplitting", "idLease", "rules", "database"},
+	reflect.TypeFor[Config]():      {"readwriteSplitting", "rules", "database"},
 	reflect.TypeFor[Sharding]():    {"autoTables", "audit", "broadcastCheck"},
 	reflect.TypeFor[Table]():       {"audit", "trustModel"},
 	reflect.TypeFor[Defaults]():    {"audit", "trustModel"},

@@ -45,7 +45,6 @@ props: {sqlShow: 1, maxMergeRows: "5", maxMergeBytes: 18446744073709551615, stat
 func TestWhatIsNotImplementedIsRefused(t *testing.T) {
 	_, err := Parse([]byte(`
 readwriteSplitting: {groups: {ds0: {primary: p}}}
-idLease: {dataSource: ds0}
 rules: [{tables: t_order, range: 0..7}]
 database: {dataSources: a}
 dataSources: {ds0: {dsn: x}}
@@ -80,7 +79,6 @@ props: {primaryOnly: true, maxNodes: 4}
 		"props.maxNodes: is not supported yet; remove it",
 		"props.primaryOnly: is not supported yet; remove it",
 		"database: is not supported yet; remove it",
-		"idLease: is not supported yet; remove it",
 		"readwriteSplitting: is not supported yet; remove it",
 		"rules: is not supported yet; remove it",
 		`sharding.tables.t_item.databaseStrategy.textKey: "weight" is not supported yet; use refuse or exact`,

@@ -73,6 +73,7 @@ func valid() *Config {
 			},
 		},
 		Transaction: Transaction{Type: "LOCAL", Implicit: &implicit},
+		IDLease:     IDLease{DataSource: "ds1", TTL: 20 * time.Second},
 		Props: Props{
 			SQLShow: true, MaxConnectionsPerQuery: 2, MaxMergeRows: 1000, MaxMergeBytes: 1 << 20,
 			MaxParallelUnits: 64, PlanCacheBytes: 2 << 20, StatementTimeout: 90 * time.Second,
@@ -149,6 +150,9 @@ func TestZeroConfigIsTheApplicationsOwnPool(t *testing.T) {
 	if got := cfg.Props.WithDefaults(); got != want {
 		t.Errorf("limits: got %+v, want %+v", got, want)
 	}
+	if got, want := cfg.IDLease.WithDefaults("default"), (IDLease{DataSource: "default", TTL: 30 * time.Second}); got != want {
+		t.Errorf("lease: got %+v, want %+v", got, want)
+	}
 }
 
 func TestSourceNamesAreOrderedByNumber(t *testing.T) {
@@ -178,6 +182,7 @@ props: {maxMergeRows: 5, sqlShow: true}
 		"SHARDING_SHARDING_TABLES_T_ORDER_ACTUALDATANODES": "ds0.t_order_1",
 		"SHARDING_SHARDING_BROADCASTTABLES":                "a, b",
 		"SHARDING_TRANSACTION_IMPLICIT":                    "false",
+		"SHARDING_IDLEASE_TTL":                             "5s",
 		"SHARDING_PROPS_MAXMERGEROWS":                      "7",
 		"SHARDING_PROPS_SQLSHOW":                           "",
 		"SHARDING_SERVICE_HOST":                            "10.0.0.1",
@@ -198,6 +203,7 @@ props: {maxMergeRows: 5, sqlShow: true}
 			BroadcastTables: []string{"a", "b"},
 		},
 		Transaction: Transaction{Implicit: &implicit},
+		IDLease:     IDLease{TTL: 5 * time.Second},
 		Props:       Props{MaxMergeRows: 7, SQLShow: true},
 	}
 	compare(t, reflect.ValueOf(cfg).Elem(), reflect.ValueOf(want).Elem(), "")

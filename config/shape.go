@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,13 +14,23 @@ const (
 	columnPlace = "\x00c"
 )
 
+// nameless are the built-in types whose properties name neither table nor
+// column: a column called days is not the unit days.
+var nameless = []string{
+	"MOD", "HASH_MOD", "VOLUME_RANGE", "BOUNDARY_RANGE", "AUTO_INTERVAL", "INTERVAL", "SLOT_RANGE", "CONSISTENT_HASH",
+}
+
 // Shape returns a text that is the same for two algorithms of two tables if
 // they place equal values alike: type and properties, with the table's own name
 // and the sharding column's replaced by placeholders. The table is empty for a
 // strategy that chooses the data source.
 func (a Algorithm) Shape(table, column string) string {
 	var b strings.Builder
-	b.WriteString(strings.ToUpper(a.Type))
+	typeName := strings.ToUpper(a.Type)
+	b.WriteString(typeName)
+	if slices.Contains(nameless, typeName) {
+		table, column = "", ""
+	}
 	writeShape(&b, a.Props, table, column)
 	return b.String()
 }

@@ -101,6 +101,7 @@ func (c *Config) check(types Types) *faults {
 	k.makeTypes(types)
 	k.sharding()
 	k.transaction()
+	k.idLease()
 	k.props()
 	return &k.faults
 }
@@ -186,6 +187,16 @@ func (k *checker) transaction() {
 		k.add("transaction.type", t+" is not supported yet", "use "+TransactionLocal)
 	default:
 		k.add("transaction.type", fmt.Sprintf("no transaction type %q", t), "use "+TransactionLocal)
+	}
+}
+
+func (k *checker) idLease() {
+	lease := k.cfg.IDLease
+	if lease.DataSource != "" {
+		k.reference("idLease.dataSource", "data source", lease.DataSource, k.sources)
+	}
+	if lease.TTL < leastLeaseTTL && lease.TTL != 0 {
+		k.add("idLease.ttl", fmt.Sprintf("is %s, less than %s", lease.TTL, leastLeaseTTL), "")
 	}
 }
 

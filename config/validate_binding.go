@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gormshard/sharding/shardkernel/algorithm"
 )
 
 // unequal says why equal sharding values of two tables could lie on nodes that
@@ -24,30 +26,27 @@ func (k *checker) unequal(a, b *checkedTable) string {
 	for i, node := range a.nodes {
 		other := b.nodes[i]
 		if node.DataSource != other.DataSource ||
-			slices.Index(a.actualTables, node.Table) != slices.Index(b.actualTables, other.Table) ||
-			!k.alike(a, node.Table, b, other.Table) {
+			slices.Index(a.actualTables, node.Table) != slices.Index(b.actualTables, other.Table) {
 			return fmt.Sprintf("the nodes are not in the same order: node %d is %s, but %s there", i+1, other, node)
+		}
+		if !k.alike(a, node.Table, b, other.Table) {
+			return fmt.Sprintf("the algorithms give node %d, %s, other values than %s there", i+1, other, node)
 		}
 	}
 	return ""
 }
 
 // alike reports whether the table strategies, whose algorithms are equal, give
-// nodeA to a value of one table when they give nodeB to that of the other.
+// nodeA to a value of one table when they give nodeB to that of the other. The
+// nodes have the same place among those of their table.
 func (k *checker) alike(a *checkedTable, nodeA string, b *checkedTable, nodeB string) bool {
 	if a.TableStrategy.IsNone() {
 		return true
 	}
-	switch strings.ToUpper(k.cfg.Sharding.Algorithms[a.TableStrategy.Standard.Algorithm].Type) {
-	case "MOD", "HASH_MOD": // choose by the number that a name ends in
-		return endNumber(nodeA) == endNumber(nodeB)
+	if l, ok := k.algorithms[a.TableStrategy.Standard.Algorithm].(algorithm.Labeler); ok {
+		return l.Label(nodeA) == l.Label(nodeB)
 	}
 	return nameShape(nodeA, a.name) == nameShape(nodeB, b.name)
-}
-
-// endNumber returns the number a name ends in, without leading zeros.
-func endNumber(name string) string {
-	return strings.TrimLeft(name[len(strings.TrimRight(name, "0123456789")):], "0")
 }
 
 func (k *checker) unequalStrategies(level string, a, b *Strategy, tableA, tableB string) string {

@@ -5,6 +5,8 @@ package shardkernel
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -45,6 +47,8 @@ type Options struct {
 	// ImplicitWrites puts a write over several nodes outside a transaction into
 	// one of its own.
 	ImplicitWrites bool
+	// IDLease says which data source key generators keep leases and counters in.
+	IDLease config.IDLease
 	// Trace is called after every unit; may be nil.
 	Trace Tracer
 }
@@ -66,6 +70,7 @@ type Kernel struct {
 	budget   *merge.Budget
 	props    config.Props
 	implicit bool
+	stored   []keygen.Stored // generators to close
 }
 
 // New returns a kernel. There must be a source for every data source of the
@@ -108,14 +113,40 @@ func New(rules *Rules, sources []Source, opts Options) (*Kernel, error) {
 		MaxBufferedRows:        k.props.MaxMergeRows,
 		MaxBufferedBytes:       int(k.props.MaxMergeBytes),
 	})
+	if err := k.attachGenerators(opts.IDLease.WithDefaults(rules.DefaultDataSource)); err != nil {
+		return nil, err
+	}
 	return k, nil
+}
+
+// attachGenerators gives a store to the generators that want one. None of them
+// uses it before a key is asked for.
+func (k *Kernel) attachGenerators(lease config.IDLease) error {
+	s, ok := k.sources[lease.DataSource]
+	if !ok {
+		return &fault.ConfigError{Path: "idLease.dataSource", Reason: fmt.Sprintf("the kernel was given no data source %q", lease.DataSource)}
+	}
+	for _, g := range k.rules.Generators {
+		if stored, ok := g.(keygen.Stored); ok {
+			stored.Attach(keygen.Store{DataSource: s.Name, DB: s.control, Dialect: s.Dialect.Name, TTL: lease.TTL})
+			k.stored = append(k.stored, stored)
+		}
+	}
+	return nil
 }
 
 // processMergeBytes bounds what all merges of a kernel hold in memory together.
 const processMergeBytes = 512 << 20
 
-// Close releases what the kernel holds. The pools are their owner's.
-func (k *Kernel) Close() error { return nil }
+// Close gives back what the key generators have leased, while the data sources
+// can still be reached: the pools are their owner's, who closes them afterwards.
+func (k *Kernel) Close() error {
+	var errs []error
+	for _, g := range k.stored {
+		errs = append(errs, g.Close())
+	}
+	return errors.Join(errs...)
+}
 
 // Ping reaches the default data source.
 func (k *Kernel) Ping(ctx context.Context) error {

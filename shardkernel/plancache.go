@@ -6,7 +6,6 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"github.com/gormshard/sharding/internal/fault"
-	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 	"github.com/gormshard/sharding/shardkernel/internal/rewrite"
@@ -61,60 +60,67 @@ func (k *Kernel) statement(ctx context.Context, text string) (*statement, error)
 	if s, ok := k.plans.cache.GetIfPresent(text); ok {
 		return s, nil
 	}
-	rules, convert, err := k.names(ctx)
+	c, err := k.compiler(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if len(text) > maxCachedText {
-		return compile(text, rules, k.dialect, convert)
+		return c.compile(text)
 	}
 	// Compiling waits for nothing, and must not fail all who wait for it when
 	// one of their contexts ends.
 	return k.plans.cache.Get(context.WithoutCancel(ctx), text, otter.LoaderFunc[string, *statement](
 		func(_ context.Context, text string) (*statement, error) {
-			return compile(text, rules, k.dialect, convert)
+			return c.compile(text)
 		}))
+}
+
+// compiler is what a plan depends on beside its text.
+type compiler struct {
+	rules   *rule.Set // as the servers compare table names
+	convert value.Converter
+	server  rewrite.Server
 }
 
 // compile reads a text: its tokens, and, if they name a configured table, its
 // syntax.
-func compile(text string, rules *rule.Set, d *dialect.Dialect, convert value.Converter) (*statement, error) {
-	outline, err := parse.Scan(text, rules, d)
+func (c *compiler) compile(text string) (*statement, error) {
+	outline, err := parse.Scan(text, c.rules, c.server.Dialect)
 	if err != nil {
 		return nil, err
 	}
 	s := &statement{verb: outline.Verb, read: outline.Read}
 	if !outline.Named {
-		s.source = rules.DefaultDataSource
+		s.source = c.rules.DefaultDataSource
 		return s, refuseSession(s.verb)
 	}
-	stmt, err := parse.Parse(text, rules, d)
+	stmt, err := parse.Parse(text, c.rules, c.server.Dialect)
 	if err != nil {
 		return nil, err
 	}
-	if s.program, err = route.Compile(stmt, rules, convert); err != nil {
+	if s.program, err = route.Compile(stmt, c.rules, c.convert); err != nil {
 		return nil, err
 	}
-	s.rewrite = rewrite.Compile(s.program, d)
+	s.rewrite = rewrite.Compile(s.program, c.server)
 	return s, nil
 }
 
-// names returns the rules as the servers compare table names, and how the
-// clients and servers convert values.
-func (k *Kernel) names(ctx context.Context) (*rule.Set, value.Converter, error) {
-	if k.dialect.FoldTables {
-		return k.folded, k.convert, nil
+// compiler returns what is known of the rules, the clients and the servers.
+func (k *Kernel) compiler(ctx context.Context) (compiler, error) {
+	c := compiler{rules: k.folded, convert: k.convert, server: rewrite.Server{Dialect: k.dialect}}
+	if k.dialect.FoldTables { // which has no settings
+		return c, nil
 	}
 	settings, err := k.settings(ctx)
 	if err != nil {
-		return nil, value.Converter{}, err
+		return compiler{}, err
 	}
-	convert := k.convert
-	convert.Fractions = settings.Fractions()
-	if settings.LowerCaseTableNames != 0 {
-		return k.folded, convert, nil
+	c.convert.Fractions = settings.Fractions()
+	c.server.DivPrecision = settings.DivPrecisionIncrement
+	if settings.LowerCaseTableNames == 0 {
+		c.rules = k.rules
 	}
-	return k.rules, convert, nil
+	return c, nil
 }
 
 // control reports whether the statement is transaction control as text.

@@ -25,7 +25,21 @@ type Sharder interface {
 type Ranger interface {
 	// Range returns the indexes of all targets that may hold a value in r, in
 	// any order. ok false means every target. An error refuses the statement.
+	//
+	// r may hold values that have no target. No row was stored with them under
+	// the algorithm's rule, so they may be left out; but where r holds no other,
+	// Range should give every target, as they are all asked for such a value.
 	Range(r Range) (targets []int, ok bool, err error)
+}
+
+// Labeler is implemented by an Algorithm that does not choose by the whole names
+// of its targets. Two tables can be bound to each other if their algorithms are
+// configured alike and nodes in the same place of both have equal labels.
+// Without a Labeler, the nodes' names must agree but for the name of the table.
+type Labeler interface {
+	// Label returns what decides, beside the place of the target in the list,
+	// which values belong to it. The target is one that Bind accepts.
+	Label(target string) string
 }
 
 // Range is an interval of sharding values. An absent bound has HasLower or

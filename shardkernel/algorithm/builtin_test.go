@@ -25,7 +25,8 @@ func newSharder(t testing.TB, typeName string, props Props, targets ...string) S
 	return s
 }
 
-func numberedTargets(n int) []string {
+// partitions returns targets numbered from 0.
+func partitions(n int) []string {
 	out := make([]string, n)
 	for i := range out {
 		out[i] = fmt.Sprintf("t_%d", i)
@@ -39,8 +40,8 @@ func closed(low, high Value) Range {
 
 // The vectors are ShardingSphere's nodes of 4, by Java's hashCode.
 func TestHashModAgreesWithShardingSphere(t *testing.T) {
-	long := newSharder(t, "HASH_MOD", Props{"shardingCount": 4}, numberedTargets(4)...)
-	integer := newSharder(t, "HASH_MOD", Props{"shardingCount": 4, "javaType": "integer"}, numberedTargets(4)...)
+	long := newSharder(t, "HASH_MOD", Props{"shardingCount": 4}, partitions(4)...)
+	integer := newSharder(t, "HASH_MOD", Props{"shardingCount": 4, "javaType": "integer"}, partitions(4)...)
 	tests := []struct {
 		sharder Sharder
 		value   Value
@@ -77,7 +78,7 @@ func TestHashModAgreesWithShardingSphere(t *testing.T) {
 }
 
 func TestXXHashKnowsNoTypes(t *testing.T) {
-	s := newSharder(t, "HASH_MOD", Props{"shardingCount": 64, "hash": "xxhash64"}, numberedTargets(64)...)
+	s := newSharder(t, "HASH_MOD", Props{"shardingCount": 64, "hash": "xxhash64"}, partitions(64)...)
 	at := time.Date(2024, 1, 5, 10, 0, 0, 0, time.UTC)
 	for text, v := range map[string]Value{
 		"12": Int(12), "-9223372036854775808": Int(math.MinInt64), "18446744073709551615": Uint(math.MaxUint64), "2024-01-05 10:00:00": Time(at),
@@ -120,7 +121,7 @@ func TestModRoundsDownOverTheWholeRange(t *testing.T) {
 }
 
 func TestModRangeIsExactBelowTheCount(t *testing.T) {
-	s := newSharder(t, "MOD", Props{"shardingCount": 5}, numberedTargets(5)...).(Ranger)
+	s := newSharder(t, "MOD", Props{"shardingCount": 5}, partitions(5)...).(Ranger)
 	tests := []struct {
 		name string
 		r    Range
@@ -192,16 +193,16 @@ func TestInlineFindsTheNamedTarget(t *testing.T) {
 		want       string // empty: an error
 		reason     string
 	}{
-		{"t_${order_id % 8}", numberedTargets(8), Int(11), "t_3", ""},
-		{"t_${order_id % 8}", numberedTargets(8), Uint(math.MaxUint64), "t_7", ""},
-		{"t_${order_id % 8}", numberedTargets(8), Text("11"), "t_3", ""},
-		{"t_${order_id % 8}", numberedTargets(8), Int(-8), "t_0", ""},
-		{"t_${order_id % 8}", numberedTargets(8), Int(-11), "", "use floorMod(a, b)"},
-		{"t_${order_id % 8}", numberedTargets(8), Int(math.MinInt64), "t_0", ""},
-		{"t_${floorMod(order_id, 8)}", numberedTargets(8), Int(-11), "t_5", ""},
-		{"t_${order_id % 8}", numberedTargets(8), Text("customer-77"), "", "the text is none"},
-		{"t_${order_id % 8}", numberedTargets(8), Time(time.Unix(0, 0)), "", "date or time"},
-		{"t_${order_id % 8}", numberedTargets(8), Null(), "", "NULL"},
+		{"t_${order_id % 8}", partitions(8), Int(11), "t_3", ""},
+		{"t_${order_id % 8}", partitions(8), Uint(math.MaxUint64), "t_7", ""},
+		{"t_${order_id % 8}", partitions(8), Text("11"), "t_3", ""},
+		{"t_${order_id % 8}", partitions(8), Int(-8), "t_0", ""},
+		{"t_${order_id % 8}", partitions(8), Int(-11), "", "use floorMod(a, b)"},
+		{"t_${order_id % 8}", partitions(8), Int(math.MinInt64), "t_0", ""},
+		{"t_${floorMod(order_id, 8)}", partitions(8), Int(-11), "t_5", ""},
+		{"t_${order_id % 8}", partitions(8), Text("customer-77"), "", "the text is none"},
+		{"t_${order_id % 8}", partitions(8), Time(time.Unix(0, 0)), "", "date or time"},
+		{"t_${order_id % 8}", partitions(8), Null(), "", "NULL"},
 		{"t_${order_id % 8 + 1}", []string{"t_8", "t_7", "t_6", "t_5", "t_4", "t_3", "t_2", "t_1"}, Int(7), "t_8", ""},
 		{"t_${order_id % 4 < 2 ? 'low' : 'high'}", []string{"t_high", "t_low"}, Int(6), "t_high", ""},
 		{"t_${month.substring(0, 4)}", []string{"t_2023", "t_2024"}, Text("202405"), "t_2024", ""},
@@ -230,11 +231,11 @@ func TestInlineChecksItsTargets(t *testing.T) {
 		targets    []string
 		want       string
 	}{
-		{"t_${id % 8}", numberedTargets(4), `gives "t_4" for some values`},
-		{"t_${id % 4}", numberedTargets(5), `never gives the target "t_4"`},
+		{"t_${id % 8}", partitions(4), `gives "t_4" for some values`},
+		{"t_${id % 4}", partitions(5), `never gives the target "t_4"`},
 		{"t_ordr_${id % 2}", []string{"t_order_0", "t_order_1"}, `never gives the target "t_order_0"`},
 		{"t_ordr_${id.hashCode().abs() % 2}", []string{"t_order_0", "t_order_1"}, `never gives the target "t_order_0"`},
-		{"t_${id % 4 / 2}", numberedTargets(4), "use intdiv"},
+		{"t_${id % 4 / 2}", partitions(4), "use intdiv"},
 		{"ds_0", []string{"ds_0", "ds_1"}, `never gives the target "ds_1"`},
 	}
 	for _, tt := range tests {
@@ -264,6 +265,7 @@ func TestInlineKnowsItsColumn(t *testing.T) {
 }
 
 func TestWrongPropertiesAreConfigurationErrors(t *testing.T) {
+	const day = "2024-01-01 00:00:00"
 	tests := []struct {
 		typeName string
 		props    Props
@@ -275,10 +277,54 @@ func TestWrongPropertiesAreConfigurationErrors(t *testing.T) {
 		{"INLINE", Props{"expression": "t_${a % 2}", "allowRangeQurey": true}, `unknown property "allowRangeQurey"; did you mean "allowRangeQuery"?`},
 		{"MOD", nil, `property "shardingCount" is missing`},
 		{"MOD", Props{"shardingCount": 0}, "outside 1 to"},
-		{"MOD", Props{"sharding-count": 4}, `did you mean "shardingCount"?`},
+		{"MOD", Props{"shard-count": 4}, `did you mean "shardingCount"?`},
 		{"HASH_MOD", Props{"shardingCount": 4, "hash": "md5"}, "must be one of javaCompatible, xxhash64"},
 		{"HASH_MOD", Props{"shardingCount": 4, "javaType": "short"}, "must be one of long, integer"},
 		{"HASH_MOD", Props{"shardingCount": 4, "hash": "xxhash64", "javaType": "long"}, `unknown property "javaType"`},
+		{"VOLUME_RANGE", Props{"rangeLower": 1}, "property \"rangeUpper\" is missing\nproperty \"shardingVolume\" is missing"},
+		{"VOLUME_RANGE", Props{"rangeLower": "one", "rangeUpper": 9, "shardingVolume": 1}, `property "rangeLower" must be an integer`},
+		{"VOLUME_RANGE", Props{"rangeLower": 1, "rangeUpper": 1e20, "shardingVolume": 1}, `property "rangeUpper" must be an integer`},
+		{"VOLUME_RANGE", Props{"rangeLower": 9, "rangeUpper": 9, "shardingVolume": 1}, `"rangeUpper" is not above rangeLower`},
+		{"VOLUME_RANGE", Props{"rangeLower": 0, "rangeUpper": 9, "shardingVolume": 0}, `"shardingVolume" is 0, outside 1`},
+		{"VOLUME_RANGE", Props{"rangeLower": 0, "rangeUpper": 9, "shardingVolume": 10}, `"shardingVolume" is larger than the range`},
+		{"VOLUME_RANGE", Props{"rangeLower": 0, "rangeUpper": 65535, "shardingVolume": 1}, "more than 65536 partitions"},
+		{"VOLUME_RANGE", Props{"rangeLower": -1, "rangeUpper": "18446744073709551615", "shardingVolume": 1}, "more than 65536 partitions"},
+		{"VOLUME_RANGE", Props{"rangeLower": math.MinInt64, "rangeUpper": 9, "shardingVolume": 1}, "no value belongs to partition 0"},
+		{"BOUNDARY_RANGE", nil, `property "shardingRanges" is missing`},
+		{"BOUNDARY_RANGE", Props{"shardingRanges": []int{}}, `property "shardingRanges" is missing`},
+		{"BOUNDARY_RANGE", Props{"shardingRanges": "1,x,3"}, "must be a list of integers; element 2 is none"},
+		{"BOUNDARY_RANGE", Props{"shardingRanges": "1,,3"}, "must be a list of integers; element 2 is none"},
+		{"BOUNDARY_RANGE", Props{"shardingRanges": "1,3,2"}, "must be ascending; 3 stands before 2"},
+		{"BOUNDARY_RANGE", Props{"shardingRanges": "1,1"}, "must be ascending; 1 stands before 1"},
+		{"BOUNDARY_RANGE", Props{"shardingRanges": "-9223372036854775808,1"}, "no value belongs to partition 0"},
+		{"BOUNDARY_RANGE", Props{"shardingRanges": make([]int, 1<<16)}, "more than 65536 partitions"},
+		{"AUTO_INTERVAL", Props{"datetimeLower": "2024-01-01"}, `property "datetimeLower" must be a date written as yyyy-MM-dd HH:mm:ss`},
+		{"AUTO_INTERVAL", Props{"datetimeLower": day, "datetimeUpper": day, "shardingSeconds": 1}, `"datetimeUpper" is not after datetimeLower`},
+		{"AUTO_INTERVAL", Props{"datetimeLower": day, "datetimeUpper": "2024-01-01 00:00:09", "shardingSeconds": 10}, `"shardingSeconds" is longer than`},
+		{"AUTO_INTERVAL", Props{"datetimeLower": day, "datetimeUpper": "2025-01-01 00:00:00", "shardingSeconds": 1}, "more than 65536 partitions"},
+		{"INTERVAL", nil, "property \"suffixPattern\" is missing\nproperty \"datetimeLower\" is missing"},
+		{"INTERVAL", Props{"datetimeLower": day, "suffixPattern": "YYYY"}, `property "suffixPattern" has YYYY`},
+		{"INTERVAL", Props{"datetimeLower": day, "suffixPattern": "M"}, `property "suffixPattern" begins with a number without leading zeros; write MM`},
+		{"INTERVAL", Props{"datetimeLower": day, "suffixPattern": "yyyy", "datetimePattern": "MM"}, `property "datetimePattern" has no yyyy`},
+		{"INTERVAL", Props{"datetimeLower": day, "suffixPattern": "yyyy", "datetimePattern": "yyyy dd"}, `property "datetimePattern" has d without M`},
+		{"INTERVAL", Props{"datetimeLower": day, "suffixPattern": "yyyy", "datetimePattern": "yyyy Q"}, `property "datetimePattern" has a field that dates are not read from`},
+		{"INTERVAL", Props{"datetimeLower": "2024-02-30 00:00:00", "suffixPattern": "yyyy"}, `property "datetimeLower" must be a date written as yyyy-MM-dd HH:mm:ss`},
+		{"INTERVAL", Props{"datetimeLower": "2024-01-31 00:00:00", "suffixPattern": "yyyyMM", "unit": "MONTHS"}, "is after the 28th"},
+		{"INTERVAL", Props{"datetimeLower": "2024-01-01 00:00:00.5", "datetimePattern": "yyyy-MM-dd HH:mm:ss.S", "suffixPattern": "yyyyMM"}, "fraction of a second"},
+		{"INTERVAL", Props{"datetimeLower": day, "datetimeUpper": "2023-12-31 23:59:59", "suffixPattern": "yyyy"}, `"datetimeUpper" is before datetimeLower`},
+		{"INTERVAL", Props{"datetimeLower": day, "datetimeUpper": "2025-01-01 00:00:00", "suffixPattern": "ss", "unit": "SECONDS"}, "more than 1048576 steps"},
+		{"INTERVAL", Props{"datetimeLower": day, "suffixPattern": "yyyy", "unit": "FORTNIGHTS"}, `property "unit" must be one of DAYS, SECONDS`},
+		{"INTERVAL", Props{"datetimeLower": day, "suffixPattern": "yyyy", "amount": 0}, `property "amount" is 0`},
+		{"INTERVAL", Props{"datetimeLower": day, "suffixPattern": "yyyy", "location": "Mars/Olympus"}, `property "location" is no time zone`},
+		{"INTERVAL", Props{"datetimeLower": day, "suffixPattern": "yyyy", "sharding-suffix-pattern": "yyyy"}, `property "suffixPattern" is given twice`},
+		{"INTERVAL", Props{"datetimeLower": day, "suffixPattern": "yyyy", "datetime-interval-units": "DAYS"}, `unknown property "datetime-interval-units"`},
+		{"SLOT_RANGE", Props{"slots": 0}, `property "slots" is 0`},
+		{"SLOT_RANGE", Props{"hash": "crc32"}, "must be one of javaCompatible, xxhash64"},
+		{"SLOT_RANGE", Props{"substring": "4"}, `property "substring" must be [start, length]`},
+		{"SLOT_RANGE", Props{"substring": []int{0, 0}}, "with a length of at least 1"},
+		{"SLOT_RANGE", Props{"substring": []any{0, uint64(math.MaxUint64)}}, `property "substring" must be [start, length]`},
+		{"SLOT_RANGE", Props{"substring": "a,b"}, "element 1 is none"},
+		{"CONSISTENT_HASH", Props{"virtualNodes": 0}, `property "virtualNodes" is 0`},
 	}
 	for _, tt := range tests {
 		if _, err := NewRegistry().New(tt.typeName, tt.props); err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -287,10 +333,29 @@ func TestWrongPropertiesAreConfigurationErrors(t *testing.T) {
 	}
 }
 
+// Every property of ShardingSphere's algorithms has its name there, too.
+func TestShardingSphereNamesAreAliases(t *testing.T) {
+	for typeName, props := range map[string]Props{
+		"MOD":            {"sharding-count": 4},
+		"HASH_MOD":       {"sharding-count": 4},
+		"VOLUME_RANGE":   {"range-lower": 10, "range-upper": 45, "sharding-volume": 10},
+		"BOUNDARY_RANGE": {"sharding-ranges": "1,5,10"},
+		"AUTO_INTERVAL":  {"datetime-lower": "2024-01-01 00:00:00", "datetime-upper": "2024-12-31 23:59:59", "sharding-seconds": "86400"},
+		"INTERVAL": {
+			"datetime-pattern": "yyyy-MM-dd", "datetime-lower": "2024-01-01", "datetime-upper": "2024-12-31", "sharding-suffix-pattern": "yyyyMM",
+			"datetime-interval-amount": "1", "datetime-interval-unit": "MONTHS",
+		},
+	} {
+		if _, err := NewRegistry().New(typeName, props); err != nil {
+			t.Errorf("%s: %v", typeName, err)
+		}
+	}
+}
+
 func TestSmallRangesAreEnumerated(t *testing.T) {
 	sharders := map[string]Sharder{
-		"INLINE":   newSharder(t, "INLINE", Props{"expression": "t_${id.intdiv(500)}"}, numberedTargets(8)...),
-		"HASH_MOD": newSharder(t, "HASH_MOD", Props{"shardingCount": 8}, numberedTargets(8)...),
+		"INLINE":   newSharder(t, "INLINE", Props{"expression": "t_${id.intdiv(500)}"}, partitions(8)...),
+		"HASH_MOD": newSharder(t, "HASH_MOD", Props{"shardingCount": 8}, partitions(8)...),
 	}
 	tests := []struct {
 		typeName string
@@ -320,7 +385,7 @@ func TestSmallRangesAreEnumerated(t *testing.T) {
 }
 
 func TestInlineRefusesRangesWhereTheyAreNotAllowed(t *testing.T) {
-	s := newSharder(t, "INLINE", Props{"expression": "t_${id % 2}", "allowRangeQuery": "false"}, numberedTargets(2)...)
+	s := newSharder(t, "INLINE", Props{"expression": "t_${id % 2}", "allowRangeQuery": "false"}, partitions(2)...)
 	_, _, err := s.(Ranger).Range(closed(Int(1), Int(1)))
 	if !errors.Is(err, fault.ErrUnsupported) || !strings.Contains(err.Error(), "set allowRangeQuery: true") {
 		t.Errorf("got %v", err)
@@ -333,11 +398,17 @@ func BenchmarkShard(b *testing.B) {
 		sharder Sharder
 		value   Value
 	}{
-		{"inline/period", newSharder(b, "INLINE", Props{"expression": "t_${id % 8}"}, numberedTargets(8)...), Int(1 << 40)},
-		{"inline/expression", newSharder(b, "INLINE", Props{"expression": "t_${id.abs() % 8}"}, numberedTargets(8)...), Int(1 << 40)},
-		{"mod", newSharder(b, "MOD", Props{"shardingCount": 8}, numberedTargets(8)...), Int(1 << 40)},
-		{"hash_mod/text", newSharder(b, "HASH_MOD", Props{"shardingCount": 8}, numberedTargets(8)...), Text("order-1001")},
-		{"hash_mod/xxhash64", newSharder(b, "HASH_MOD", Props{"shardingCount": 8, "hash": "xxhash64"}, numberedTargets(8)...), Int(1 << 40)},
+		{"inline/period", newSharder(b, "INLINE", Props{"expression": "t_${id % 8}"}, partitions(8)...), Int(1 << 40)},
+		{"inline/expression", newSharder(b, "INLINE", Props{"expression": "t_${id.abs() % 8}"}, partitions(8)...), Int(1 << 40)},
+		{"mod", newSharder(b, "MOD", Props{"shardingCount": 8}, partitions(8)...), Int(1 << 40)},
+		{"hash_mod/text", newSharder(b, "HASH_MOD", Props{"shardingCount": 8}, partitions(8)...), Text("order-1001")},
+		{"volume_range", newSharder(b, "VOLUME_RANGE", Props{"rangeLower": 0, "rangeUpper": 1 << 50, "shardingVolume": 1 << 44}, partitions(66)...), Int(1 << 40)},
+		{"auto_interval", newSharder(b, "AUTO_INTERVAL", Props{"datetimeLower": "2024-01-01 00:00:00", "datetimeUpper": "2024-12-31 00:00:00", "shardingSeconds": 86400}, partitions(367)...), Time(time.Date(2024, 6, 5, 7, 8, 9, 0, time.UTC))},
+		{"interval/months", bindAt(b, "2024-01-05 00:00:00", openMonths, months("2024-01-01", 12)...), Time(time.Date(2024, 6, 5, 7, 8, 9, 0, time.UTC))},
+		{"slot_range", newSharder(b, "SLOT_RANGE", nil, partitions(8)...), Int(1 << 40)},
+		{"slot_range/substring", newSharder(b, "SLOT_RANGE", Props{"substring": "-4,4"}, partitions(8)...), Text("order-1001")},
+		{"consistent_hash", newSharder(b, "CONSISTENT_HASH", nil, partitions(8)...), Int(1 << 40)},
+		{"hash_mod/xxhash64", newSharder(b, "HASH_MOD", Props{"shardingCount": 8, "hash": "xxhash64"}, partitions(8)...), Int(1 << 40)},
 	}
 	for _, bb := range sharders {
 		b.Run(bb.name, func(b *testing.B) {

@@ -1,5 +1,12 @@
 package algorithm
 
+import (
+	"math"
+	"math/bits"
+	"strconv"
+	"strings"
+)
+
 // maxRangeValues is the number of values of a range that an algorithm without
 // an order of its own looks at one by one.
 const maxRangeValues = 1000
@@ -7,39 +14,92 @@ const maxRangeValues = 1000
 // integers returns the first integer in r and how many there are. ok is false
 // unless r has two integer bounds and holds at most limit integers.
 func (r Range) integers(limit uint64) (first Value, n uint64, ok bool) {
-	low, high := r.Lower, r.Upper
-	if !r.HasLower || !r.HasUpper || !low.isInteger() || !high.isInteger() {
+	if !r.HasLower || !r.HasUpper || !r.Lower.isInteger() || !r.Upper.isInteger() {
 		return Value{}, 0, false
 	}
-	if low.compareInteger(high) > 0 {
+	low, high, some := r.ends()
+	if !some {
 		return low, 0, true
 	}
-	if low.kind == KindInt && int64(low.num) < 0 && high.kind == KindUint {
-		return Value{}, 0, false // the difference may not fit uint64
-	}
-	n = high.num - low.num // the number of steps, less than 2^64
-	if n > limit {
+	over, n := low.distance(high)
+	if over != 0 || n >= limit {
 		return Value{}, 0, false
 	}
-	n++
-	if r.UpperOpen {
-		n--
-	}
-	if r.LowerOpen && n > 0 {
-		n--
-		if n > 0 {
-			low = low.successor()
-		}
-	}
-	return low, n, n <= limit
+	return low, n + 1, true
 }
 
-// successor returns the integer after v, which is not the largest one.
-func (v Value) successor() Value {
-	if n, ok := v.Int64(); ok && n < 0 {
-		return Int(n + 1)
+// ends returns the smallest and the largest value in r, whose bounds are
+// integers or times. An absent bound gives NULL. some is false when there is no
+// value between the bounds.
+func (r Range) ends() (low, high Value, some bool) {
+	if r.HasLower {
+		low = r.Lower
+		if r.LowerOpen {
+			if low, some = low.next(); !some {
+				return low, high, false
+			}
+		}
 	}
-	return Uint(v.num + 1)
+	if r.HasUpper {
+		high = r.Upper
+		if r.UpperOpen {
+			if high, some = high.previous(); !some {
+				return low, high, false
+			}
+		}
+	}
+	order, both := low.Compare(high)
+	return low, high, !both || order <= 0
+}
+
+// next returns the integer after v, or the time a nanosecond after it. ok is
+// false for the largest integer.
+func (v Value) next() (next Value, ok bool) {
+	switch {
+	case v.kind == KindTime:
+		return Time(v.wall.Add(1)), true
+	case v.kind == KindUint && v.num == math.MaxUint64:
+		return v, false
+	}
+	return v.plus(1), true
+}
+
+// previous returns the integer before v, or the time a nanosecond before it. ok
+// is false for the smallest integer.
+func (v Value) previous() (previous Value, ok bool) {
+	switch {
+	case v.kind == KindTime:
+		return Time(v.wall.Add(-1)), true
+	case v.kind == KindUint:
+		return Uint(v.num - 1), true
+	case int64(v.num) == math.MinInt64:
+		return v, false
+	}
+	return Int(int64(v.num) - 1), true
+}
+
+// plus returns v+n, which is not above the largest integer.
+func (v Value) plus(n uint64) Value {
+	low, carry := bits.Add64(v.num, n, 0)
+	if v.sign()+carry != 0 {
+		return Int(int64(low)) // still negative
+	}
+	return Uint(low)
+}
+
+// distance returns w-v, which is not negative, as high*2^64 + low.
+func (v Value) distance(w Value) (high, low uint64) {
+	low, borrow := bits.Sub64(w.num, v.num, 0)
+	high, _ = bits.Sub64(w.sign(), v.sign(), borrow)
+	return high, low
+}
+
+// sign returns the upper half of the integer v in 128 bits.
+func (v Value) sign() uint64 {
+	if v.kind == KindInt && int64(v.num) < 0 {
+		return math.MaxUint64
+	}
+	return 0
 }
 
 // enumerate returns the targets of all integers in r. ok is false when they are
@@ -61,8 +121,29 @@ func enumerate(s Sharder, r Range, limit uint64, targets int) (found []int, ok b
 			found = append(found, i)
 		}
 		if n > 1 {
-			v = v.successor()
+			v = v.plus(1)
 		}
 	}
 	return found, true
+}
+
+// textInteger returns the integer that s spells, or the nearest one within 64
+// bits. ok is false when it spells none.
+func textInteger(s string) (v Value, ok bool) {
+	digits := strings.TrimPrefix(s, "-")
+	negative := len(digits) < len(s)
+	if !negative {
+		digits = strings.TrimPrefix(s, "+")
+	}
+	if digits == "" || strings.Trim(digits, "0123456789") != "" {
+		return Value{}, false
+	}
+	// ParseUint and ParseInt give the nearest number of their range where the
+	// number written is beyond it.
+	if negative {
+		n, _ := strconv.ParseInt(s, 10, 64)
+		return Int(n), true
+	}
+	n, _ := strconv.ParseUint(digits, 10, 64)
+	return Uint(n), true
 }

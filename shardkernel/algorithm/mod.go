@@ -2,7 +2,6 @@ package algorithm
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 )
 
@@ -14,11 +13,13 @@ const maxShardingCount = 1 << 20
 // but rounding down, so that negative values have a target too.
 //
 // The target of the remainder i is the one whose name ends in the number i.
-type mod struct{ count int64 }
+//
+// Property: shardingCount, required, from 1 to 1,048,576.
+type mod struct{ numbering }
 
 func newMod(props Props) (Algorithm, error) {
 	r := ReadProps(props)
-	m := &mod{count: r.Int("shardingCount", 1, maxShardingCount)}
+	m := &mod{numbering{count: r.Int("shardingCount", 1, maxShardingCount)}}
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
@@ -26,7 +27,7 @@ func newMod(props Props) (Algorithm, error) {
 }
 
 func (m *mod) Bind(targets []string) (Sharder, error) {
-	byRemainder, err := numbered(targets, m.count)
+	byRemainder, err := m.number(targets)
 	if err != nil {
 		return nil, err
 	}
@@ -90,47 +91,4 @@ func textModulo(s string, count int64) (r int64, ok bool) {
 		r = count - r
 	}
 	return r, true
-}
-
-// numbered returns, for each number below count, the target whose name ends in
-// it: ds_3 and t_order_03 are number 3. Every number must have exactly one
-// target and every target such a number.
-func numbered(targets []string, count int64) ([]int, error) {
-	const none = -1
-	byNumber := make([]int, count)
-	for i := range byNumber {
-		byNumber[i] = none
-	}
-	for i, name := range targets {
-		prefix := strings.TrimRight(name, "0123456789")
-		digits := name[len(prefix):]
-		if digits == "" {
-			return nil, fmt.Errorf("target %q does not end in a number; shardingCount %d needs names that end in 0 to %d", name, count, count-1)
-		}
-		n, ok := smallNumber(digits, count)
-		if !ok {
-			return nil, fmt.Errorf("target %q is never used: shardingCount %d gives 0 to %d", name, count, count-1)
-		}
-		if other := byNumber[n]; other != none {
-			return nil, fmt.Errorf("targets %q and %q both end in the number %d", targets[other], name, n)
-		}
-		byNumber[n] = i
-	}
-	for n, i := range byNumber {
-		if i == none {
-			return nil, fmt.Errorf("no target ends in the number %d, which shardingCount %d needs", n, count)
-		}
-	}
-	return byNumber, nil
-}
-
-// smallNumber reads digits as a number below limit.
-func smallNumber(digits string, limit int64) (n int64, ok bool) {
-	for i := range len(digits) {
-		n = n*10 + int64(digits[i]-'0')
-		if n >= limit {
-			return 0, false
-		}
-	}
-	return n, true
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,12 +22,14 @@ import (
 //		return nil, err
 //	}
 //
-// Property names match without regard to case. A number may be given as any Go
-// number without a fraction, or as text; a boolean also as text.
+// Property names match without regard to case and hyphens, so that sharding-count
+// is shardingCount. A number may be given as any Go number without a fraction, or
+// as text; a boolean also as text.
 type Reader struct {
-	props Props
-	known []string
-	errs  []error
+	props   Props
+	known   []string
+	aliases map[string]string // other names of properties
+	errs    []error
 }
 
 // ReadProps returns a reader of props, which may be nil.
@@ -37,7 +40,7 @@ func ReadProps(props Props) *Reader { return &Reader{props: props} }
 func (r *Reader) Err() error {
 	var unknown []string
 	for name := range r.props {
-		if !slices.ContainsFunc(r.known, func(k string) bool { return strings.EqualFold(k, name) }) {
+		if !slices.ContainsFunc(r.known, func(k string) bool { return r.means(name, k) }) {
 			unknown = append(unknown, name)
 		}
 	}
@@ -73,6 +76,19 @@ func (r *Reader) String(name string) string {
 	if !ok {
 		return ""
 	}
+	return r.text(name, value)
+}
+
+// StringOr is String with a default.
+func (r *Reader) StringOr(name, fallback string) string {
+	value, ok := r.lookup(name)
+	if !ok {
+		return fallback
+	}
+	return r.text(name, value)
+}
+
+func (r *Reader) text(name string, value any) string {
 	s, ok := value.(string)
 	if !ok || strings.TrimSpace(s) == "" {
 		r.fault(name, "must be a text that is not empty")
@@ -126,16 +142,33 @@ func (r *Reader) lookup(name string) (any, bool) {
 	var found any
 	matches := 0
 	for key, value := range r.props {
-		if strings.EqualFold(key, name) {
+		if r.means(key, name) {
 			found = value
 			matches++
 		}
 	}
 	if matches > 1 {
-		r.fault(name, "is given twice, in different case")
+		r.fault(name, "is given twice, in different spelling")
 	}
 	return found, found != nil
 }
+
+// alias makes other a name of the property too.
+func (r *Reader) alias(name, other string) {
+	if r.aliases == nil {
+		r.aliases = map[string]string{}
+	}
+	r.aliases[name] = other
+}
+
+// means reports whether key, as written, is the property of that name.
+func (r *Reader) means(key, name string) bool {
+	key = withoutHyphens(key)
+	alias, ok := r.aliases[name]
+	return strings.EqualFold(key, withoutHyphens(name)) || ok && strings.EqualFold(key, alias)
+}
+
+func withoutHyphens(name string) string { return strings.ReplaceAll(name, "-", "") }
 
 func (r *Reader) required(name string) (any, bool) {
 	value, ok := r.lookup(name)
@@ -158,30 +191,87 @@ func (r *Reader) integer(name string, value any, low, high int64) int64 {
 	return low
 }
 
+// wideInteger returns a required integer of the whole int64 and uint64 range.
+func (r *Reader) wideInteger(name string) Value {
+	value, ok := r.required(name)
+	if !ok {
+		return Int(0)
+	}
+	v, ok := toInteger(value)
+	if !ok {
+		r.fault(name, "must be an integer")
+	}
+	return v
+}
+
+// integers returns the integers of a list, which may be given as a text with
+// commas, or as one integer. It is empty when the property is absent.
+func (r *Reader) integers(name string) []Value {
+	value, ok := r.lookup(name)
+	if !ok {
+		return nil
+	}
+	var list []Value
+	for i, element := range elements(value) {
+		v, ok := toInteger(element)
+		if !ok {
+			r.fault(name, fmt.Sprintf("must be a list of integers; element %d is none", i+1))
+		}
+		list = append(list, v)
+	}
+	return list
+}
+
+// elements takes a list apart.
+func elements(value any) []any {
+	if text, ok := value.(string); ok {
+		value = strings.Split(text, ",")
+	}
+	list := reflect.ValueOf(value)
+	if list.Kind() != reflect.Slice {
+		return []any{value}
+	}
+	out := make([]any, list.Len())
+	for i := range out {
+		out[i] = list.Index(i).Interface()
+	}
+	return out
+}
+
 func (r *Reader) fault(name, reason string) {
 	r.errs = append(r.errs, fmt.Errorf("property %q %s", name, reason))
 }
 
 func toInt64(value any) (int64, bool) {
+	v, ok := toInteger(value)
+	n, fits := v.Int64()
+	return n, ok && fits
+}
+
+func toInteger(value any) (Value, bool) {
 	switch v := value.(type) {
 	case int:
-		return int64(v), true
+		return Int(int64(v)), true
 	case int32:
-		return int64(v), true
+		return Int(int64(v)), true
 	case int64:
-		return v, true
+		return Int(v), true
 	case uint:
-		return int64(v), uint64(v) <= math.MaxInt64
+		return Uint(uint64(v)), true
 	case uint32:
-		return int64(v), true
+		return Uint(uint64(v)), true
 	case uint64:
-		return int64(v), v <= math.MaxInt64
+		return Uint(v), true
 	case float64:
 		// Floats from 2^53 on do not tell which integer was written.
-		return int64(v), v == math.Trunc(v) && math.Abs(v) < 1<<53
+		return Int(int64(v)), v == math.Trunc(v) && math.Abs(v) < 1<<53
 	case string:
-		n, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64)
-		return n, err == nil
+		text := strings.TrimSpace(v)
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return Int(n), true
+		}
+		n, err := strconv.ParseUint(text, 10, 64)
+		return Uint(n), err == nil
 	}
-	return 0, false
+	return Int(0), false
 }

@@ -39,7 +39,7 @@ func TestFaultyPropertiesAreAllNamed(t *testing.T) {
 		`property "text" must be a text that is not empty`,
 		`property "absent" is missing`,
 		`property "kind" must be one of a, b`,
-		`property "twice" is given twice, in different case`,
+		`property "twice" is given twice, in different spelling`,
 		`unknown property "cuont"; did you mean "count"?`,
 		`unknown property "zzz"; known: count, flag, text, absent, kind, twice`,
 	}
@@ -65,5 +65,43 @@ func TestAbsentPropertiesHaveDefaults(t *testing.T) {
 	r = ReadProps(Props{"kind": "B", "flag": "TRUE"})
 	if got := r.OneOf("kind", "a", "b"); got != "b" || !r.BoolOr("flag", false) || r.Err() != nil {
 		t.Errorf("got %q, %v", got, r.Err())
+	}
+}
+
+func TestHyphensDoNotMatterInNames(t *testing.T) {
+	r := ReadProps(Props{"Sharding-Count": 4, "maxAge": 5, "other-name": 6})
+	r.alias("amount", "otherName")
+	if a, b, c := r.Int("shardingCount", 1, 8), r.Int("max-age", 1, 8), r.Int("amount", 1, 8); a != 4 || b != 5 || c != 6 || r.Err() != nil {
+		t.Errorf("%d, %d, %d, %v", a, b, c, r.Err())
+	}
+	r = ReadProps(Props{"a-b": 1, "ab": 2})
+	r.Int("ab", 1, 2)
+	if err := r.Err(); err == nil || !strings.Contains(err.Error(), "given twice, in different spelling") {
+		t.Error(err)
+	}
+	r = ReadProps(Props{"": 1})
+	r.Int("ab", 1, 2)
+	if err := r.Err(); err == nil || !strings.Contains(err.Error(), `unknown property ""`) {
+		t.Error(err)
+	}
+}
+
+func TestListsOfIntegersComeInManyForms(t *testing.T) {
+	for _, v := range []any{"1, 2", []any{1, "2"}, []int{1, 2}, []uint64{1, 2}, []string{"1", " 2 "}, []float64{1, 2}} {
+		r := ReadProps(Props{"list": v})
+		got := r.integers("list")
+		if err := r.Err(); err != nil || len(got) != 2 || got[0] != Int(1) || got[1] != Int(2) {
+			t.Errorf("%#v reads as %v, %v", v, got, err)
+		}
+	}
+	if got := ReadProps(nil).integers("list"); got != nil {
+		t.Errorf("an absent list reads as %v", got)
+	}
+	for _, v := range []any{"", true, []any{nil}, map[string]any{"a": 1}, []any{[]int{1}}} {
+		r := ReadProps(Props{"list": v})
+		r.integers("list")
+		if err := r.Err(); err == nil {
+			t.Errorf("%#v is taken for a list of integers", v)
+		}
 	}
 }

@@ -8,11 +8,19 @@ import "github.com/gormshard/sharding/internal/registry"
 // concurrent use.
 type Registry = registry.Registry[Props, Algorithm]
 
-// NewRegistry returns a registry that knows INLINE, MOD and HASH_MOD.
+// NewRegistry returns a registry that knows the built-in types: INLINE, MOD,
+// HASH_MOD, VOLUME_RANGE, BOUNDARY_RANGE, AUTO_INTERVAL, INTERVAL, SLOT_RANGE and
+// CONSISTENT_HASH.
 func NewRegistry() *Registry {
 	return registry.New("algorithm", map[string]func(Props) (Algorithm, error){
-		"INLINE":   newInline,
-		"MOD":      newMod,
-		"HASH_MOD": newHashMod,
+		"INLINE":          newInline,
+		"MOD":             newMod,
+		"HASH_MOD":        newHashMod,
+		"VOLUME_RANGE":    newVolumeRange,
+		"BOUNDARY_RANGE":  newBoundaryRange,
+		"AUTO_INTERVAL":   newAutoInterval,
+		"INTERVAL":        newInterval,
+		"SLOT_RANGE":      newSlotRange,
+		"CONSISTENT_HASH": newConsistentHash,
 	})
 }

@@ -16,18 +16,19 @@ func TestTypeNamesMatchWithoutRegardToCase(t *testing.T) {
 			t.Errorf("New(%q): %v", name, err)
 		}
 	}
-	if got := strings.Join(r.Types(), " "); got != "HASH_MOD INLINE MOD" {
+	if got := strings.Join(r.Types(), " "); got != "AUTO_INTERVAL BOUNDARY_RANGE CONSISTENT_HASH HASH_MOD INLINE INTERVAL MOD SLOT_RANGE VOLUME_RANGE" {
 		t.Errorf("Types() = %q", got)
 	}
 }
 
 func TestUnknownTypesAreSuggested(t *testing.T) {
+	const known = "AUTO_INTERVAL, BOUNDARY_RANGE, CONSISTENT_HASH, HASH_MOD, INLINE, INTERVAL, MOD, SLOT_RANGE, VOLUME_RANGE"
 	r := NewRegistry()
 	tests := []struct{ name, want string }{
 		{"MODD", `no algorithm type "MODD"; did you mean "MOD"?`},
 		{"hashmod", `no algorithm type "hashmod"; did you mean "HASH_MOD"?`},
-		{"INTERVAL", `no algorithm type "INTERVAL"; known: HASH_MOD, INLINE, MOD`},
-		{"", `no algorithm type ""; known: HASH_MOD, INLINE, MOD`},
+		{"interval_range", `no algorithm type "interval_range"; known: ` + known},
+		{"", `no algorithm type ""; known: ` + known},
 	}
 	for _, tt := range tests {
 		if _, err := r.New(tt.name, nil); err == nil || err.Error() != tt.want {

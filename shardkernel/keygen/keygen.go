@@ -5,7 +5,8 @@ package keygen
 import "context"
 
 // Generator makes key values. It must be safe for concurrent use and never
-// return the same value twice, over all processes that write to the table.
+// return the same value twice, over all processes that write to the table. One
+// that needs a database for that implements Stored as well.
 type Generator interface {
 	// Next returns a new key: an int64, a uint64 or a string.
 	Next(ctx context.Context) (any, error)

@@ -228,14 +228,24 @@ func TestWrongGeneratorsAreConfigurationErrors(t *testing.T) {
 		want     string
 	}{
 		{"SNOWFLAK", nil, `no key generator type "SNOWFLAK"; did you mean "SNOWFLAKE"?`},
-		{"SEGMENT", nil, "known: SNOWFLAKE, UUID"},
-		{"SNOWFLAKE", nil, `property "workerId" is missing; give every process`},
+		{"SEQUENCE", nil, "known: NANOID, SEGMENT, SNOWFLAKE, UUID"},
 		{"SNOWFLAKE", Props{"workerId": 1024}, "outside 0 to 1023"},
 		{"SNOWFLAKE", Props{"workerId": -1}, "outside 0 to 1023"},
-		{"SNOWFLAKE", Props{"worker-id": 1}, `did you mean "workerId"?`},
+		{"SNOWFLAKE", Props{"workerNo": 1}, `did you mean "workerId"?`},
 		{"SNOWFLAKE", Props{"workerId": 1, "maxVibrationOffset": 4096}, "outside 0 to 4095"},
 		{"SNOWFLAKE", Props{"workerId": 1, "maxTolerateTimeDifferenceMilliseconds": "long"}, "must be an integer"},
 		{"UUID", Props{"dashes": "perhaps"}, "must be true or false"},
+		{"NANOID", Props{"size": 0}, "outside 1 to 255"},
+		{"NANOID", Props{"size": 10}, "60 bits of randomness"},
+		{"NANOID", Props{"alphabet": "a"}, "0 bits of randomness"},
+		{"NANOID", Props{"alphabet": "abca"}, `the character 'a' twice`},
+		{"NANOID", Props{"alphabet": "ab cd"}, `the character ' '`},
+		{"NANOID", Props{"alphabet": "abcé"}, `the character 'é'`},
+		{"NANOID", Props{"alphabet": 123}, "must be a text"},
+		{"SEGMENT", nil, `property "table" is missing`},
+		{"SEGMENT", Props{"table": strings.Repeat("t", 192)}, "longer than 191 bytes"},
+		{"SEGMENT", Props{"table": "t", "step": 0}, "outside 1 to 1000000000"},
+		{"SEGMENT", Props{"table": "t", "start": 0}, "outside 1 to"},
 		{"UUID", Props{"workerId": 1}, `unknown property "workerId"`},
 	}
 	for _, tt := range tests {

@@ -2,6 +2,7 @@ package keygen
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -31,10 +32,11 @@ const (
 //
 // Properties:
 //
-//	workerId            required, 0 to 1023, different in every process that
-//	                    writes to the same tables. There is no default: two
-//	                    processes without a configuration would make the same
-//	                    keys
+//	workerId            0 to 1023, different in every process that writes to
+//	                    the same tables. By default it is leased from a table of
+//	                    the store, so that processes without a configuration
+//	                    make different keys too. Leased numbers and configured
+//	                    ones do not know of each other: use one kind only
 //	maxVibrationOffset  the largest sequence that a new millisecond starts with,
 //	                    0 to 4095, by default 255. Starts go round from 0 to it,
 //	                    because a sequence that started at 0 each time would
@@ -46,53 +48,86 @@ const (
 //	                    went back by no more than this, and fails when it went
 //	                    back further
 type snowflake struct {
-	workerID  int64
 	maxOffset int64
 	tolerance int64 // milliseconds
 	now       func() time.Time
+	leased    bool
+	lessee    *lessee // nil unless leased and attached
 
 	mu       sync.Mutex
+	term     term
 	last     int64 // the millisecond of the last key, since the epoch
 	sequence int64 // of the last key
 	offset   int64 // the sequence that the millisecond of the last key started with
 }
 
+var _ Stored = (*snowflake)(nil)
+
 func newSnowflake(props Props) (Generator, error) {
 	r := algorithm.ReadProps(algorithm.Props(props))
+	workerID := r.IntOr("workerId", -1, 0, maxWorkerID)
 	s := &snowflake{
-		workerID:  r.IntOr("workerId", -1, 0, maxWorkerID),
 		maxOffset: r.IntOr("maxVibrationOffset", 255, 0, maxSequence),
 		tolerance: r.IntOr("maxTolerateTimeDifferenceMilliseconds", 10, 0, 60_000),
 		now:       time.Now,
+		leased:    workerID < 0,
+		term:      term{workerID: workerID, until: epoch + maxTime},
 		last:      -1,
 		offset:    -1,
 	}
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	if s.workerID < 0 {
-		return nil, fmt.Errorf("property %q is missing; give every process that writes a number of its own, 0 to %d (it cannot be leased from a database yet)", "workerId", maxWorkerID)
+	if s.leased {
+		s.term = term{}
 	}
 	return s, nil
 }
 
+// Attach implements Stored.
+func (s *snowflake) Attach(store Store) {
+	if !s.leased {
+		return
+	}
+	if store.Now != nil {
+		s.now = store.Now
+	}
+	s.lessee = newLessee(&storedWorkers{store: store, pool: "SNOWFLAKE"}, maxWorkerID+1, store.TTL, s.now, s)
+}
+
+// Close implements Stored: it gives the worker id back.
+func (s *snowflake) Close() error {
+	if s.lessee == nil {
+		return nil
+	}
+	return s.lessee.close()
+}
+
 // Next returns an int64. It waits, until ctx is done, for the next millisecond
-// when 4,096 keys have been made in this one, and for a clock that went back a
-// little.
+// when 4,096 keys have been made in this one, for a clock that went back a
+// little, and for a worker id if it has none.
 func (s *snowflake) Next(ctx context.Context) (any, error) {
 	for {
 		key, wait, err := s.take()
-		if err != nil {
-			return nil, err
-		}
-		if wait == 0 {
+		switch {
+		case errors.Is(err, errTermOver):
+			if s.lessee == nil {
+				return nil, fmt.Errorf("SNOWFLAKE without workerId: %w", errDetached)
+			}
+			err = s.lessee.wait(ctx)
+		case err == nil && wait == 0:
 			return key, nil
+		case err == nil:
+			err = sleep(ctx, wait)
 		}
-		if err := sleep(ctx, wait); err != nil {
-			return nil, err
+		if err != nil {
+			return nil, fmt.Errorf("SNOWFLAKE: %w", err)
 		}
 	}
 }
+
+// errTermOver says that a worker id is needed.
+var errTermOver = errors.New("no worker id is held")
 
 // take returns a key, or how long to wait before asking again. It does not wait
 // itself, so that no caller's context is held up by the lock.
@@ -103,12 +138,14 @@ func (s *snowflake) take() (key int64, wait time.Duration, err error) {
 	now := at.UnixMilli() - epoch
 	switch {
 	case now < 0 || now > maxTime:
-		return 0, 0, fmt.Errorf("SNOWFLAKE: the clock shows %s, keys exist from 2016 to 2086", at.UTC().Format(time.DateOnly))
+		return 0, 0, fmt.Errorf("the clock shows %s, keys exist from 2016 to 2086", at.UTC().Format(time.DateOnly))
 	case now < s.last:
 		if back := s.last - now; back > s.tolerance {
-			return 0, 0, fmt.Errorf("SNOWFLAKE: the clock went back by %d ms, which could repeat keys; up to maxTolerateTimeDifferenceMilliseconds %d are waited for", back, s.tolerance)
+			return 0, 0, fmt.Errorf("the clock went back by %d ms, which could repeat keys; up to maxTolerateTimeDifferenceMilliseconds %d are waited for", back, s.tolerance)
 		}
 		return 0, until(at, s.last), nil
+	case s.term.over(at.UnixMilli()):
+		return 0, 0, errTermOver
 	case now == s.last && s.sequence == maxSequence:
 		return 0, until(at, now+1), nil
 	case now == s.last:
@@ -119,7 +156,30 @@ func (s *snowflake) take() (key int64, wait time.Duration, err error) {
 		}
 		s.last, s.sequence = now, s.offset
 	}
-	return s.last<<(workerBits+sequenceBits) | s.workerID<<sequenceBits | s.sequence, 0, nil
+	return s.last<<(workerBits+sequenceBits) | s.term.workerID<<sequenceBits | s.sequence, 0, nil
+}
+
+// begin implements tenant. The next key is of a later millisecond than the last
+// one, so that keys ascend although the worker id may be smaller.
+func (s *snowflake) begin(t term, after int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.term, s.last, s.sequence = t, max(s.last, after-epoch), maxSequence
+}
+
+// extend implements tenant.
+func (s *snowflake) extend(t term) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.term = t
+}
+
+// end implements tenant.
+func (s *snowflake) end() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.term = term{}
+	return s.last + epoch
 }
 
 // until returns the time from at to a millisecond after the epoch.

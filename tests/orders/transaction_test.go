@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"github.com/gormshard/sharding"
 )
@@ -118,6 +119,24 @@ var transactions = []step{
 			return place(tx, 1008, 5)
 		})
 		return nil, err
+	}},
+	{name: "a broadcast write is undone everywhere", run: func(db *gorm.DB) (any, error) {
+		var n int64
+		err := db.Transaction(func(tx *gorm.DB) error {
+			return errors.Join(tx.Create(&Region{ID: 10, Name: ptr("x")}).Error, tx.Where("id < 3").Delete(&Region{}).Error,
+				tx.Create(&Operator{ID: 77, Name: "x"}).Error, tx.Model(&Region{}).Count(&n).Error, errWanted)
+		})
+		return n, err
+	}},
+	{name: "a row is locked and changed", run: func(db *gorm.DB) (any, error) {
+		var o Order
+		err := db.Transaction(func(tx *gorm.DB) error {
+			if err := tx.Clauses(clause.Locking{Strength: "UPDATE"}).First(&o, "ent_id = ? AND id = ?", 4, 108).Error; err != nil {
+				return err
+			}
+			return tx.Model(&Order{}).Where("ent_id = ? AND id = ?", o.EntID, o.ID).Update("name", "locked").Error
+		})
+		return o.ID, err
 	}},
 	{name: "a failing hook leaves nothing", run: func(db *gorm.DB) (any, error) {
 		ctx := context.WithValue(db.Statement.Context, afterCreate{}, func() error { return errWanted })
@@ -297,4 +316,114 @@ func TestTransactionControlAsTextIsRefused(t *testing.T) {
 	if units := a.trace.take(); len(units) > 0 {
 		t.Errorf("sent %v", units)
 	}
+}
+
+// TestADeadlockLeavesOnlyRollbackToSeveralBranches, while a transaction of one
+// branch goes on as the server lets it.
+func TestADeadlockLeavesOnlyRollbackToSeveralBranches(t *testing.T) {
+	c := writeCluster(t)
+	for _, branches := range []int{2, 1} {
+		c.reset(t)
+		before := c.contents(t)
+		a := c.open(t, c.config(), nil)
+		set := func(tx *gorm.DB, ent int64) error { // by the primary key, which locks one row
+			id := map[int64]int64{1: 106, 4: 108, 5: 109, 13: 115}[ent]
+			return tx.Model(&Order{}).Where("ent_id = ? AND id = ?", ent, id).Update("small", 5).Error
+		}
+		// The one that has changed less is the server's victim.
+		victim, other := a.WithContext(t.Context()).Begin(), a.WithContext(t.Context()).Begin()
+		if branches == 2 {
+			if err := set(victim, 4); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := errors.Join(other.Create(&[]Order{{ID: 2000, EntID: 9}, {ID: 2001, EntID: 9}, {ID: 2002, EntID: 9}}).Error,
+			set(victim, 1), set(other, 5))
+		if err != nil {
+			t.Fatal(err)
+		}
+		waiting := make(chan error, 1)
+		go func() { waiting <- set(other, 1) }()
+		time.Sleep(100 * time.Millisecond)
+		if err := set(victim, 5); serverError(err) != "server error 1213" {
+			t.Fatalf("want a deadlock, got %v", err)
+		}
+		err = set(victim, 13)
+		switch {
+		case branches == 2 && (err == nil || !strings.Contains(err.Error(), "ROLLBACK")):
+			t.Errorf("a statement after the deadlock gave %v", err)
+		case branches == 1 && err != nil:
+			t.Errorf("with one branch a statement after the deadlock gave %v, and the server allows it", err)
+		}
+		if err := victim.Rollback().Error; err != nil {
+			t.Error(err)
+		}
+		if err := errors.Join(<-waiting, other.Rollback().Error); err != nil {
+			t.Error(err)
+		}
+		if branches == 2 {
+			c.contents(t).unchanged(t, before)
+		}
+	}
+}
+
+// TestALockWaitTimeoutUndoesItsStatementEverywhere and nothing else.
+func TestALockWaitTimeoutUndoesItsStatementEverywhere(t *testing.T) {
+	c := writeCluster(t)
+	c.reset(t)
+	a := c.open(t, c.config("innodb_lock_wait_timeout=1"), nil)
+	unlock := lockNode(t, c)
+	err := a.WithContext(t.Context()).Transaction(func(tx *gorm.DB) error {
+		if err := tx.Model(&Order{}).Where("ent_id IN (4, 2)").Update("state", "before").Error; err != nil {
+			return err
+		}
+		if err := tx.Exec("UPDATE t_ent_order SET state = 'undone'").Error; serverError(err) != "server error 1205" {
+			return fmt.Errorf("want a lock wait timeout, got %w", err)
+		}
+		return tx.Model(&Order{}).Where("ent_id = 8").Update("state", "after").Error
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	for state, want := range map[string]string{"undone": "0", "before": "8", "after": "4"} {
+		var n int64
+		if err := a.Model(&Order{}).Where("state = ?", state).Count(&n).Error; err != nil || fmt.Sprint(n) != want {
+			t.Errorf("%d rows are %q, %v; want %s", n, state, err, want)
+		}
+	}
+}
+
+// TestRowsClosedEarlyLeaveATransactionUsable, whether they were streamed or held.
+func TestRowsClosedEarlyLeaveATransactionUsable(t *testing.T) {
+	c := writeCluster(t)
+	c.reset(t)
+	before := c.contents(t)
+	pool, _ := c.openSQL(t, c.config())
+	tx, err := pool.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, query := range []string{
+		"SELECT * FROM t_ent_order WHERE ent_id = 4", "SELECT * FROM t_ent_order", "SELECT * FROM t_ent_order ORDER BY id",
+		"SELECT * FROM t_ent_order_item ORDER BY id", "SELECT COUNT(*) FROM t_ent_order", "SELECT region_id FROM t_ent_order GROUP BY region_id",
+	} {
+		rows, err := tx.QueryContext(t.Context(), query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !rows.Next() {
+			t.Errorf("%s: no row: %v", query, rows.Err())
+		}
+		if err := rows.Close(); err != nil {
+			t.Errorf("%s: %v", query, err)
+		}
+		if _, err := tx.ExecContext(t.Context(), "UPDATE t_ent_order SET small = 1"); err != nil {
+			t.Errorf("after %s: %v", query, err)
+		}
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Error(err)
+	}
+	c.contents(t).unchanged(t, before)
 }

@@ -5,6 +5,7 @@ package orders_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -208,6 +209,55 @@ var gormWrites = []step{
 	write("delete from a single table", func(db *gorm.DB) *gorm.DB { return db.Delete(&Operator{}, 1) }),
 	write("delete without a condition", func(db *gorm.DB) *gorm.DB { return db.Delete(&Order{}) }),
 
+	{name: "deleted rows come back with RETURNING", open: true, run: func(db *gorm.DB) (any, error) {
+		var deleted []Item
+		tx := db.Clauses(clause.Returning{}).Where("ent_id IN ?", []int64{4, 5}).Delete(&deleted)
+		slices.SortFunc(deleted, func(a, b Item) int { return int(a.ID - b.ID) })
+		return []any{deleted, tx.RowsAffected}, tx.Error
+	}},
+
+	// What is made of several statements.
+	{name: "first or create", run: func(db *gorm.DB) (any, error) {
+		var found, made Order
+		err := errors.Join(
+			db.Where("ent_id = ?", 4).Order("id").FirstOrCreate(&found).Error,
+			db.Where(Order{EntID: 7}).Attrs(Order{ID: 1000, Name: ptr("made")}).FirstOrCreate(&made).Error,
+			db.Where(Order{EntID: 7}).Assign(Order{Name: ptr("assigned")}).FirstOrCreate(&made).Error)
+		return []Order{found, made}, err
+	}},
+	{name: "associations", run: func(db *gorm.DB) (any, error) {
+		o := Order{ID: 108, EntID: 4}
+		var items []Item
+		items1 := db.Model(&o).Association("Items").Count()
+		err := errors.Join(
+			db.Model(&o).Association("Items").Append(&Item{ID: 5000, EntID: 4}, &Item{ID: 5001, EntID: 4}),
+			db.Model(&o).Order("id").Association("Items").Find(&items))
+		return []any{items1, items, db.Model(&o).Association("Items").Count()}, err
+	}},
+	{name: "update of what is being read", run: func(db *gorm.DB) (any, error) {
+		var orders []Order
+		n := int64(0)
+		err := db.Where("status = ?", "new").FindInBatches(&orders, 5, func(tx *gorm.DB, _ int) error {
+			for i := range orders {
+				done := tx.Session(&gorm.Session{NewDB: true}).Model(&orders[i]).Where("ent_id = ?", orders[i].EntID).Update("state", "seen")
+				if done.Error != nil {
+					return done.Error
+				}
+				n += done.RowsAffected
+			}
+			return nil
+		}).Error
+		return n, err
+	}},
+	{name: "a dry run", run: func(db *gorm.DB) (any, error) {
+		dry := db.Session(&gorm.Session{DryRun: true})
+		orders := batch()
+		create := dry.Create(&orders)
+		remove := dry.Where("1 = 1").Delete(&Item{})
+		text := db.ToSQL(func(tx *gorm.DB) *gorm.DB { return tx.Model(&Order{}).Where("ent_id = 4").Update("name", "x") })
+		return []any{create.Statement.SQL.String(), remove.Statement.SQL.String(), text}, errors.Join(create.Error, remove.Error)
+	}},
+
 	// Text.
 	write("insert of rows over nodes as text", func(db *gorm.DB) *gorm.DB {
 		return db.Exec("INSERT INTO t_ent_order (id, ent_id, name) VALUES (1000, 4, 'a?'), (1001, 5, NULL), (1002, 6, 'c'), (1003, -5, DEFAULT)")
@@ -238,7 +288,12 @@ var gormWrites = []step{
 	}),
 }
 
-func TestGORMWritesDoWhatTheyDoOnOneDatabase(t *testing.T) {
+func TestGORMWritesDoWhatTheyDoOnOneDatabase(t *testing.T) { compareWrites(t, gormWrites) }
+
+// compareWrites takes every step on the nodes and on the single database, from
+// the same rows, and compares what was seen and what is stored.
+func compareWrites(t *testing.T, steps []step) {
+	t.Helper()
 	c := writeCluster(t)
 	now := func() time.Time { return newYear }
 	for _, conf := range configurations {
@@ -247,7 +302,7 @@ func TestGORMWritesDoWhatTheyDoOnOneDatabase(t *testing.T) {
 			forSingle.NowFunc, forSharded.NowFunc = now, now
 			single := c.openSingle(t, &forSingle, conf.params...)
 			a := c.open(t, c.config(conf.params...), &forSharded)
-			for _, s := range gormWrites {
+			for _, s := range steps {
 				t.Run(s.name, func(t *testing.T) {
 					c.reset(t)
 					wantValue, wantErr := s.run(single.WithContext(t.Context()))

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/shardkernel/internal/dialect"
@@ -47,8 +48,23 @@ func (c *Conn) Exec(ctx context.Context, query string, args []any) (Result, erro
 // Commit commits the transaction begun on the connection.
 func (c *Conn) Commit() error { return c.source.safe(c.note(c.tx.Commit())) }
 
-// Rollback rolls the transaction begun on the connection back.
-func (c *Conn) Rollback() error { return c.source.safe(c.note(c.tx.Rollback())) }
+// rollbackTimeout is how long a rollback is waited for. The server rolls back by
+// itself when the connection is closed then.
+const rollbackTimeout = 5 * time.Second
+
+// Rollback rolls the transaction begun on the connection back. It does not wait
+// for a server that has stopped answering, as a driver's Tx would, which knows no
+// context.
+func (c *Conn) Rollback() error {
+	e, ok := c.raw.(driver.ExecerContext)
+	if !ok || c.source.Dialect != dialect.MySQL {
+		return c.source.safe(c.note(c.tx.Rollback()))
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), rollbackTimeout)
+	defer cancel()
+	_, err := e.ExecContext(ctx, "ROLLBACK", nil)
+	return c.source.safe(c.note(err))
+}
 
 // Lost reports whether the connection is of no more use: a driver said so in an
 // error or says so now. It is meant for the time after an error, when no rows

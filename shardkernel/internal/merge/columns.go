@@ -8,6 +8,7 @@ import (
 
 	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
+	"github.com/gormshard/sharding/shardkernel/internal/value"
 )
 
 // SchemaDriftError reports that two units answered with different columns. It
@@ -25,8 +26,8 @@ func (e *SchemaDriftError) Error() string {
 // Is matches fault.ErrSchemaDrift.
 func (e *SchemaDriftError) Is(target error) bool { return target == fault.ErrSchemaDrift }
 
-// header is what the first cursor says of the columns. It is read at once,
-// because the cursor may be closed while the merged rows are still open.
+// header is what the cursors say of the columns. It is read at once, because a
+// cursor may be closed while the merged rows are still open.
 type header struct {
 	names   []string // of the visible columns
 	columns []column // derived ones included
@@ -43,7 +44,7 @@ type column struct {
 	hasScale         bool
 }
 
-// newHeader reads the first cursor's columns and holds the others against them:
+// newHeader reads the cursors' columns and holds them against the first one's:
 // rows whose columns stand in another order must not be mixed (semantics row
 // 67).
 func newHeader(cursors []driver.Rows, derived int) (*header, error) {
@@ -52,18 +53,32 @@ func newHeader(cursors []driver.Rows, derived int) (*header, error) {
 	if derived < 0 || derived > len(names) {
 		return nil, fmt.Errorf("sharding: merge: %d derived columns of %d", derived, len(names))
 	}
+	columns := describe(first, len(names))
 	for unit := 1; unit < len(cursors); unit++ {
-		if detail := drift(first, cursors[unit], names); detail != "" {
+		others := cursors[unit].Columns()
+		if detail := driftOfNames(names, others); detail != "" {
 			return nil, &SchemaDriftError{Unit: unit, Detail: detail}
 		}
+		for i, c := range describe(cursors[unit], len(names)) {
+			if !columns[i].widen(c) {
+				return nil, &SchemaDriftError{
+					Unit: unit, Detail: fmt.Sprintf("column %d, %q, is %s instead of %s", i+1, names[i], c.typeName, columns[i].typeName),
+				}
+			}
+		}
 	}
+	visible := len(names) - derived
+	return &header{names: names[:visible:visible], columns: columns}, nil
+}
 
-	columns := make([]column, len(names))
-	typeName, hasTypeName := first.(driver.RowsColumnTypeDatabaseTypeName)
-	scanType, hasScanType := first.(driver.RowsColumnTypeScanType)
-	nullable, hasNullable := first.(driver.RowsColumnTypeNullable)
-	length, hasLength := first.(driver.RowsColumnTypeLength)
-	precision, hasPrecision := first.(driver.RowsColumnTypePrecisionScale)
+// describe reads what a cursor says of its columns.
+func describe(cursor driver.Rows, n int) []column {
+	columns := make([]column, n)
+	typeName, hasTypeName := cursor.(driver.RowsColumnTypeDatabaseTypeName)
+	scanType, hasScanType := cursor.(driver.RowsColumnTypeScanType)
+	nullable, hasNullable := cursor.(driver.RowsColumnTypeNullable)
+	length, hasLength := cursor.(driver.RowsColumnTypeLength)
+	precision, hasPrecision := cursor.(driver.RowsColumnTypePrecisionScale)
 	for i := range columns {
 		c := &columns[i]
 		if hasTypeName {
@@ -83,33 +98,38 @@ func newHeader(cursors []driver.Rows, derived int) (*header, error) {
 			c.precision, c.scale, c.hasScale = precision.ColumnTypePrecisionScale(i)
 		}
 	}
-	visible := len(names) - derived
-	return &header{names: names[:visible:visible], columns: columns}, nil
+	return columns
 }
 
-// drift says how the columns of other differ from those of first.
-func drift(first, other driver.Rows, names []string) string {
-	others := other.Columns()
+// widen makes c a description that fits other's values, too; it reports false
+// when their types have nothing to do with each other. Whether a column may be
+// NULL, and how long its texts are, depends on the server's plan and differs
+// between nodes with other rows.
+func (c *column) widen(other column) bool {
+	if c.typeName == "" || other.typeName == "" { // a cursor that says nothing
+		return true
+	}
+	wider, ok := value.WiderType(c.typeName, other.typeName)
+	if !ok {
+		return false
+	}
+	if wider != c.typeName {
+		*c, other = other, *c
+	}
+	if other.nullable && !c.nullable {
+		c.nullable, c.scanType = true, other.scanType
+	}
+	return true
+}
+
+// driftOfNames says how the columns of a unit differ from those of the first.
+func driftOfNames(names, others []string) string {
 	if len(others) != len(names) {
 		return fmt.Sprintf("%d columns instead of %d", len(others), len(names))
 	}
 	for i, name := range names {
 		if others[i] != name {
 			return fmt.Sprintf("column %d is %q instead of %q", i+1, others[i], name)
-		}
-	}
-	a, ok := first.(driver.RowsColumnTypeDatabaseTypeName)
-	if !ok {
-		return ""
-	}
-	b, ok := other.(driver.RowsColumnTypeDatabaseTypeName)
-	if !ok {
-		return ""
-	}
-	for i, name := range names {
-		want, got := a.ColumnTypeDatabaseTypeName(i), b.ColumnTypeDatabaseTypeName(i)
-		if got != want {
-			return fmt.Sprintf("column %d, %q, is %s instead of %s", i+1, name, got, want)
 		}
 	}
 	return ""

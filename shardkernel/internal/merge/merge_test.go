@@ -89,6 +89,41 @@ func TestCursorWithoutColumnTypesAnswersAsDatabaseSQLWould(t *testing.T) {
 	}
 }
 
+// The plan decides whether an expression is TEXT or LONGTEXT, and so do the rows
+// of a node.
+func TestColumnIsOfTheWidestTypeOfTheUnits(t *testing.T) {
+	rows, err := Rows(&plan.Merge{}, asRows([]*fake{cursor("v TEXT"), cursor("v LONGTEXT"), cursor("v VARCHAR")}), Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	if got := rows.(*result).ColumnTypeDatabaseTypeName(0); got != "LONGTEXT" {
+		t.Errorf("type %s, want LONGTEXT", got)
+	}
+}
+
+// notNull is a cursor whose columns cannot be NULL, as a server says of a joined
+// column when its plan has made an inner join of an outer one.
+type notNull struct{ *fake }
+
+func (notNull) ColumnTypeNullable(int) (nullable, ok bool) { return false, true }
+func (notNull) ColumnTypeScanType(int) reflect.Type        { return reflect.TypeFor[int64]() }
+
+func TestColumnIsNullableIfItIsOnOneUnit(t *testing.T) {
+	rows, err := Rows(&plan.Merge{}, []driver.Rows{notNull{cursor("v INT")}, cursor("v INT")}, Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	r := rows.(*result)
+	if nullable, ok := r.ColumnTypeNullable(0); !nullable || !ok {
+		t.Errorf("nullable %v, %v", nullable, ok)
+	}
+	if got := r.ColumnTypeScanType(0); got != reflect.TypeFor[[]byte]() {
+		t.Errorf("scan type %v is not that of the unit whose values may be NULL", got)
+	}
+}
+
 // Semantics row 67.
 func TestUnitsWithOtherColumnsAreSchemaDrift(t *testing.T) {
 	for name, test := range map[string]struct{ other, detail string }{

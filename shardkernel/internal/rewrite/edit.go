@@ -91,15 +91,19 @@ func (t *Template) renames(u *route.Unit, within parse.Span) []edit {
 			continue
 		}
 		_, configured := t.program.Logical(r.Table)
-		name := u.Names[r.Table]
+		name, kept := u.Names[r.Table], t.labels.kept[r.Table]
 		span := r.Span
 		if configured && r.Schema.End > r.Schema.Start {
 			// The nodes' schemas are those of their connections.
 			span.Start = r.Schema.Start
 		}
-		text := t.stmt.Text[r.Start:r.End]
-		if name != "" {
+		typed := t.stmt.Text[r.Start:r.End]
+		text := typed
+		if name != "" && (kept < 0 || kept == i) {
 			text = quote(name, r.Quote)
+		}
+		if kept == i && text != typed {
+			text += " AS " + typed
 		}
 		if t.stmt.Text[span.Start:span.End] != text {
 			edits = append(edits, edit{Span: span, text: text})

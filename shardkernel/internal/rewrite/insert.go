@@ -22,7 +22,7 @@ func (t *Template) severalInserts(e *plan.Execution, result *route.Result, args 
 	}
 	for i := range result.Units {
 		u := &result.Units[i]
-		edits := append(t.renames(u, parse.Span{End: len(t.stmt.Text)}), t.insertEdits(result, u)...)
+		edits := append(t.names(u), t.insertEdits(result, u)...)
 		sql, unitArgs := splice(t.stmt, edits, args)
 		e.Units[i] = t.unit(u, sql, unitArgs)
 		if insert.Returning {

@@ -30,6 +30,9 @@ func (t *Template) limit(merge *plan.Merge, pushed bool, args []any) ([]edit, er
 		}
 	}
 	merge.HasLimit, merge.Count, merge.Offset = true, count, offset
+	if count == 0 { // no node needs to give anything
+		return nil, nil
+	}
 	if !pushed {
 		start := l.Start
 		for start > 0 && t.stmt.Text[start-1] == ' ' {

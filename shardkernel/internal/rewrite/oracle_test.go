@@ -332,7 +332,9 @@ func (g generator) literal() string {
 
 func (g generator) predicate(aliases []string) string {
 	column := aliases[g.IntN(len(aliases))] + "." + [...]string{"k", "k", "k", "m", "m", "v"}[g.IntN(6)]
-	switch g.IntN(10) {
+	switch g.IntN(11) {
+	case 10:
+		return column + " = " + aliases[g.IntN(len(aliases))] + "." + [...]string{"k", "m"}[g.IntN(2)]
 	case 0, 1, 2:
 		return column + " = " + g.literal()
 	case 3:
@@ -379,9 +381,11 @@ func (g generator) query() string {
 	table := func() string { return tables[g.IntN(len(tables))] }
 	aliases := []string{"a0"}
 	sql := "SELECT a0.id FROM " + table() + " a0"
+	var equal []string // what WHERE equates in place of ON
 	for n := g.IntN(4); n > 0; n-- {
 		alias := fmt.Sprint("a", len(aliases))
-		sql += " " + [...]string{"INNER", "INNER", "LEFT", "LEFT", "RIGHT"}[g.IntN(5)] + " JOIN " + table() + " " + alias + " ON "
+		kind := [...]string{"INNER", "INNER", "LEFT", "LEFT", "RIGHT"}[g.IntN(5)]
+		sql += " " + kind + " JOIN " + table() + " " + alias + " ON "
 		other := aliases[g.IntN(len(aliases))]
 		on := []string{alias + ".k = " + other + ".k", other + ".m = " + alias + ".m"}
 		switch g.IntN(9) {
@@ -398,11 +402,18 @@ func (g generator) query() string {
 		case 4:
 			on[1] = aliases[g.IntN(len(aliases))] + ".m = " + alias + ".m"
 		}
+		if g.IntN(6) == 0 {
+			equal = append(equal, on...)
+			on = []string{"1 = 1"}
+		}
 		sql += strings.Join(on, " AND ") + " /*on*/"
 		aliases = append(aliases, alias)
 	}
 	if g.IntN(8) > 0 {
-		sql += " WHERE " + g.condition(aliases, 1+g.IntN(3))
+		equal = append(equal, g.condition(aliases, 1+g.IntN(3)))
+	}
+	if len(equal) > 0 {
+		sql += " WHERE " + strings.Join(equal, " AND ")
 	}
 	return sql
 }

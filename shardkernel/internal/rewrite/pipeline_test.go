@@ -64,7 +64,7 @@ func (p *pipeline) compile(sql string) (*compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &compiled{pipeline: p, program: program, template: rewrite.Compile(program, p.dialect)}, nil
+	return &compiled{pipeline: p, program: program, template: rewrite.Compile(program, rewrite.Server{Dialect: p.dialect, DivPrecision: 4})}, nil
 }
 
 func (c *compiled) run(args []any) (*plan.Execution, error) {
@@ -122,13 +122,18 @@ func columnOf(t testing.TB, name, typ string) value.Column {
 		c.Class, c.Bits = value.ClassInteger, 32
 	case "decimal":
 		c.Class, c.Precision, c.Scale = value.ClassDecimal, 10, 2
-	case "double":
+		if _, err := fmt.Sscanf(strings.Replace(typ, ".", ",", 1), "decimal(%d,%d)", &c.Precision, &c.Scale); err != nil && typ != "decimal" {
+			t.Fatalf("test: %q: %v", typ, err)
+		}
+	case "double", "float":
 		c.Class = value.ClassFloat
 	case "datetime":
 		c.Class = value.ClassDateTime
+	case "timestamp":
+		c.Class, c.Scale = value.ClassTimestamp, 6
 	case "enum":
 		c.Class = value.ClassEnum
-	case "json":
+	case "json", "uuid":
 		c.Class = value.ClassOther
 	case "varchar":
 		c.Class, c.Length = value.ClassText, 64

@@ -1,7 +1,6 @@
 package rewrite
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -9,6 +8,7 @@ import (
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 	"github.com/gormshard/sharding/shardkernel/internal/route"
+	"github.com/gormshard/sharding/shardkernel/internal/value"
 )
 
 // severalSelects writes the units of a SELECT that goes to several nodes, and
@@ -25,7 +25,7 @@ func (t *Template) severalSelects(e *plan.Execution, result *route.Result, args 
 	e.Merge = &r.merge
 	for i := range result.Units {
 		u := &result.Units[i]
-		edits := append(t.renames(u, parse.Span{End: len(t.stmt.Text)}), listEdits(u)...)
+		edits := append(t.names(u), listEdits(u)...)
 		edits = append(edits, limits...)
 		if len(r.derived) > 0 {
 			edits = append(edits, r.derivedEdit(u, args))
@@ -44,7 +44,10 @@ type recipe struct {
 	merge     plan.Merge
 	derived   []derived
 	counts    map[string]int // derived columns by the stem of their alias
-	weights   map[string]int // positions in derived of weights, by expression
+	computed  map[string]int // places of columns derived once, by their text
+	mark      string         // between stem and number where the text has such aliases
+	// hidden is the clause of a position that a * hides, to be checked in the end.
+	hidden string
 }
 
 // derived is a column added to the end of the select list: an expression of the
@@ -75,8 +78,7 @@ func (r *recipe) write() error {
 		if len(r.merge.OrderBy) > 0 {
 			r.merge.Kind = plan.MergeOrdered
 		}
-		r.finish()
-		return nil
+		return r.finish()
 	}
 	r.merge.Kind = plan.MergeGroup
 	for i := range s.Items {
@@ -92,8 +94,7 @@ func (r *recipe) write() error {
 			return err
 		}
 	}
-	r.finish()
-	return nil
+	return r.finish()
 }
 
 // item takes a select item of a grouped block into the recipe.
@@ -124,10 +125,8 @@ func (r *recipe) aggregate(a *parse.Aggregate, column plan.ColumnRef, expr parse
 		merged.Func = plan.AggregateCount
 	case "SUM":
 		merged.Func = plan.AggregateSum
-	case "MIN":
-		merged.Func, distinct = plan.AggregateMin, false
-	case "MAX":
-		merged.Func, distinct = plan.AggregateMax, false
+	case "MIN", "MAX":
+		merged.Func, distinct = extremes[a.Func], false
 	case "AVG":
 		merged.Func = plan.AggregateAvg
 	default:
@@ -138,181 +137,72 @@ func (r *recipe) aggregate(a *parse.Aggregate, column plan.ColumnRef, expr parse
 	}
 	switch merged.Func {
 	case plan.AggregateMin, plan.AggregateMax:
-		merged.Text = r.extremeText(a, expr)
-	case plan.AggregateAvg:
+		if exact, ok := r.exactExtreme(a, orderAlias, value.ClassTimestamp); ok {
+			// The instants are compared, and the shown time goes with them where the
+			// weight of a text would.
+			merged.Column, merged.Text = exact, plan.TextOrder{HasWeight: true, Weight: column}
+			break
+		}
+		var err error
+		if merged.Text, err = r.extremeText(a, expr); err != nil {
+			return err
+		}
+	case plan.AggregateSum, plan.AggregateAvg:
+		if !r.exactSum(a) {
+			return refuse(r.text(expr), "it is not certain that the nodes' sums show all their digits; a division, for one, hides some",
+				"sum columns, and what +, - and * make of them; or give the digits: "+a.Func+"(ROUND(…, 4))")
+		}
+		if merged.Func == plan.AggregateSum {
+			break
+		}
 		merged.Count = r.derive(derived{before: "COUNT(", Span: a.Arg, after: ")"}, countAlias)
 		merged.Sum = r.derive(derived{before: "SUM(", Span: a.Arg, after: ")"}, sumAlias)
-		merged.DivPrecision = divPrecision
+		merged.DivPrecision = r.template.server.DivPrecision
 	}
 	r.merge.Aggregates = append(r.merge.Aggregates, merged)
 	return nil
 }
 
-// divPrecision is the servers' default of div_precision_increment.
-const divPrecision = 4
-
-// groupBy takes the group keys into the recipe.
-func (r *recipe) groupBy() error {
-	for i := range r.selection.GroupBy {
-		by := r.selection.GroupBy[i]
-		if by.Constant {
-			continue
-		}
-		if by.ByAlias {
-			// A name in GROUP BY is a column of the tables first, an alias second.
-			switch owned, known := r.owns(by.Column.Name); {
-			case !known:
-				return refuse("GROUP BY "+r.text(by.Span), "it may be a column or the alias of another expression: the tables' columns are not known", "give the alias a name of its own and group by the expression")
-			case owned:
-				by.Item = -1
-			}
-		}
-		column, spelled, err := r.place(&by, groupAlias, "GROUP BY")
-		if err != nil {
-			return err
-		}
-		r.merge.GroupBy = append(r.merge.GroupBy, plan.GroupKey{Column: column, Text: r.keyText(spelled, false)})
-	}
-	if len(r.merge.GroupBy) == 0 {
-		return refuse(r.text(r.selection.GroupBySpan), "grouping by constants is not computed over several nodes yet", "leave GROUP BY out")
-	}
-	return nil
-}
-
-// orderBy takes the sort keys into the recipe.
-func (r *recipe) orderBy() error {
-	for i := range r.selection.OrderBy {
-		by := &r.selection.OrderBy[i]
-		if by.Constant && by.Position == 0 {
-			continue
-		}
-		key := plan.SortKey{Desc: by.Desc}
-		spelled := r.spellingOf(by)
-		if c := spelled.known; c != nil && ordersByNumber(c) {
-			// ENUM and SET order by their number: semantics row 6.
-			key.Column = r.derive(derived{Span: spelled.Span, after: "+0"}, orderAlias)
-			r.merge.OrderBy = append(r.merge.OrderBy, key)
-			continue
-		}
-		var err error
-		if key.Column, spelled, err = r.place(by, orderAlias, "ORDER BY"); err != nil {
-			return err
-		}
-		key.Text = r.keyText(spelled, true)
-		r.merge.OrderBy = append(r.merge.OrderBy, key)
-	}
-	return nil
-}
-
-// place finds the column of the nodes' rows that holds a key, or derives one.
-func (r *recipe) place(by *parse.ByItem, alias, clause string) (plan.ColumnRef, spelling, error) {
-	spelled := r.spellingOf(by)
-	s := r.selection
-	switch {
-	case by.Item >= 0:
-		if column, ok := r.itemColumn(by.Item); ok {
-			return column, spelled, nil
-		}
-	case by.Position > 0:
-		return plan.ColumnRef{Index: by.Position - 1}, spelled, nil
-	case by.Column != nil && r.starHolds(by.Column):
-		return plan.ColumnRef{Name: by.Column.Name}, spelled, nil
-	}
-	switch {
-	case r.text(by.Span) == "?":
-		return plan.ColumnRef{}, spelled, refuse(clause+" ?", "whether it is a position depends on how the driver sends it", "name the column")
-	case by.Column == nil && by.Aggregate == nil && by.HasAggregate && by.Item < 0:
-		return plan.ColumnRef{}, spelled, refuse(clause+" "+r.text(by.Span), "an expression over aggregates is not evaluated over several nodes yet", "order by the aggregates themselves")
-	case by.Column == nil && by.Item < 0 && r.mentionsAlias(by.Span):
-		return plan.ColumnRef{}, spelled, refuse(clause+" "+r.text(by.Span), "the expression may speak of an alias of the select list", "select the expression and order by its alias")
-	}
-	column := r.derive(derived{Span: spelled.Span}, alias)
-	aggregate := by.Aggregate
-	if by.Item >= 0 {
-		aggregate = s.Items[by.Item].Aggregate
-	}
-	if aggregate != nil {
-		if err := r.aggregate(aggregate, column, spelled.Span); err != nil {
-			return column, spelled, err
-		}
-	}
-	return column, spelled, nil
-}
-
-// itemColumn returns where an item stands in the nodes' rows; ok is false when
-// a * stands on both sides of it.
-func (r *recipe) itemColumn(i int) (column plan.ColumnRef, ok bool) {
-	star := func(item parse.Item) bool { return item.Star }
-	switch items := r.selection.Items; {
-	case !slices.ContainsFunc(items[:i], star):
-		return plan.ColumnRef{Index: i}, true
-	case !slices.ContainsFunc(items[i:], star):
-		return plan.ColumnRef{Index: len(items) - 1 - i, FromEnd: true}, true
-	}
-	return plan.ColumnRef{}, false
-}
-
-// starHolds reports whether the column is one of those a * stands for, under a
-// name that no other item has.
-func (r *recipe) starHolds(c *parse.Column) bool {
-	if r.template.stmt.Scopes[0].Sources != 1 {
-		return false
-	}
-	stars := 0
-	for i := range r.selection.Items {
-		item := &r.selection.Items[i]
-		switch {
-		case item.Star:
-			stars++
-		case strings.EqualFold(item.Label, c.Name):
-			return false
-		}
-	}
-	return stars == 1
-}
-
-// mentionsAlias reports whether an alias of the select list occurs as a word in
-// an expression.
-func (r *recipe) mentionsAlias(s parse.Span) bool {
-	text := strings.ToLower(r.text(s))
-	word := func(c byte) bool {
-		return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 0x80
-	}
-	for i := range r.selection.Items {
-		alias := strings.ToLower(r.selection.Items[i].Alias)
-		if alias == "" {
-			continue
-		}
-		for from := 0; ; {
-			at := strings.Index(text[from:], alias)
-			if at < 0 {
-				break
-			}
-			start, end := from+at, from+at+len(alias)
-			if (start == 0 || !word(text[start-1])) && (end == len(text) || !word(text[end])) {
-				return true
-			}
-			from = end
-		}
-	}
-	return false
-}
+// extremes are MIN and MAX.
+var extremes = map[string]plan.AggregateFunc{"MIN": plan.AggregateMin, "MAX": plan.AggregateMax}
 
 // derive adds a derived column. Its place is counted from the first derived one
 // until finish, as a negative index.
 func (r *recipe) derive(d derived, stem string) plan.ColumnRef {
 	if r.counts == nil {
 		r.counts = map[string]int{}
+		// An alias that the text speaks of would change what it says.
+		for text := strings.ToUpper(r.template.stmt.Text); strings.Contains(text, "_DERIVED_"+r.mark); {
+			r.mark += "X"
+		}
 	}
-	d.alias = stem + strconv.Itoa(r.counts[stem])
+	d.alias = stem + r.mark + strconv.Itoa(r.counts[stem])
 	r.counts[stem]++
 	r.derived = append(r.derived, d)
 	return plan.ColumnRef{Index: -len(r.derived), FromEnd: true}
 }
 
+// compute derives a column unless one of its text is there. The expression has no
+// parameters and the same value wherever it stands.
+func (r *recipe) compute(d derived, stem string) plan.ColumnRef {
+	text := d.before + r.text(d.Span) + d.after
+	if at, ok := r.computed[text]; ok {
+		return plan.ColumnRef{Index: at, FromEnd: true}
+	}
+	column := r.derive(d, stem)
+	if r.computed == nil {
+		r.computed = map[string]int{}
+	}
+	r.computed[text] = column.Index
+	return column
+}
+
 // finish gives the columns that are counted from the end their final place,
 // now that the number of derived columns is known.
-func (r *recipe) finish() {
+func (r *recipe) finish() error {
+	if r.hidden != "" && len(r.derived) > 0 {
+		return refuse(r.hidden, "it is not known whether the select list has a column at the position, and a derived one would take it", "name the column")
+	}
 	r.merge.Derived = len(r.derived)
 	place := func(c *plan.ColumnRef) {
 		if c.FromEnd {
@@ -334,6 +224,7 @@ func (r *recipe) finish() {
 		place(&a.Count)
 		place(&a.Sum)
 	}
+	return nil
 }
 
 // derivedEdit returns the edit that adds the derived columns to a unit.

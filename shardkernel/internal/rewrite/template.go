@@ -19,7 +19,8 @@ import (
 type Template struct {
 	stmt    *parse.Statement
 	program *route.Program
-	dialect *dialect.Dialect
+	server  Server
+	labels  labels
 	main    int // index into Statement.Tables of the first sharded table, or -1
 
 	// kept holds finished texts in which nothing but names differs from the
@@ -42,13 +43,22 @@ const (
 	maxKeptText  = 16 << 10 // bytes
 )
 
-// Compile prepares the program's statement. d is the dialect of the data
-// sources.
-func Compile(program *route.Program, d *dialect.Dialect) *Template {
+// Server is what rewriting needs to know of the data sources' servers, which are
+// alike.
+type Server struct {
+	Dialect *dialect.Dialect
+	// DivPrecision is div_precision_increment: the decimals that AVG has beyond
+	// its argument's. It means nothing to SQLite.
+	DivPrecision int
+}
+
+// Compile prepares the program's statement.
+func Compile(program *route.Program, server Server) *Template {
 	return &Template{
 		stmt:    program.Statement(),
 		program: program,
-		dialect: d,
+		server:  server,
+		labels:  newLabels(program.Statement()),
 		main:    program.Main(),
 		kept:    make([]atomic.Pointer[keptText], program.Texts()),
 	}
@@ -63,6 +73,11 @@ type oneExecution struct {
 // Rewrite returns what is to be sent for a result of the template's program. It
 // never changes args: units whose arguments are the statement's share the slice.
 func (t *Template) Rewrite(result *route.Result, args []any, meta route.Meta) (*plan.Execution, error) {
+	if len(t.labels.returned) > 0 {
+		if err := t.checkReturning(result); err != nil {
+			return nil, err
+		}
+	}
 	if len(result.Units) != 1 {
 		return t.several(result, args, meta)
 	}
@@ -74,7 +89,7 @@ func (t *Template) Rewrite(result *route.Result, args []any, meta route.Meta) (*
 		e.unit[0] = t.unit(u, t.text(u), args)
 		return &e.Execution, nil
 	}
-	edits := append(t.renames(u, parse.Span{End: len(t.stmt.Text)}), t.insertEdits(result, u)...)
+	edits := append(t.names(u), t.insertEdits(result, u)...)
 	sql, unitArgs := splice(t.stmt, edits, args)
 	e.unit[0] = t.unit(u, sql, unitArgs)
 	return &e.Execution, nil
@@ -82,7 +97,7 @@ func (t *Template) Rewrite(result *route.Result, args []any, meta route.Meta) (*
 
 // describe fills what the execution says of the statement as a whole.
 func (t *Template) describe(e *plan.Execution, result *route.Result) {
-	e.Kind, e.Reason, e.Warnings = result.Kind, result.Reason, result.Warnings
+	e.Kind, e.Reason = result.Kind, result.Reason
 	switch s := t.stmt; s.Kind {
 	case parse.KindSelect, parse.KindOther:
 		e.Query = true
@@ -114,7 +129,7 @@ func (t *Template) text(u *route.Unit) string {
 			return k.sql
 		}
 	}
-	sql, _ := splice(t.stmt, t.renames(u, parse.Span{End: len(t.stmt.Text)}), nil)
+	sql, _ := splice(t.stmt, t.names(u), nil)
 	if len(sql) <= maxKeptText && t.count.Load() < maxKeptTexts {
 		// The names are copied: the result they are part of is larger.
 		if slot.CompareAndSwap(head, &keptText{names: slices.Clone(u.Names), sql: sql, next: head}) {
@@ -149,7 +164,7 @@ func (t *Template) several(result *route.Result, args []any, meta route.Meta) (*
 			e.Units[i] = t.unit(u, t.text(u), args)
 			continue
 		}
-		edits := append(t.renames(u, parse.Span{End: len(t.stmt.Text)}), listEdits(u)...)
+		edits := append(t.names(u), listEdits(u)...)
 		sql, unitArgs := splice(t.stmt, edits, args)
 		e.Units[i] = t.unit(u, sql, unitArgs)
 	}

@@ -1,16 +1,20 @@
 package rewrite
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 	"github.com/gormshard/sharding/shardkernel/internal/value"
 )
 
-// spelling is an expression of the statement and what is known of its values.
+// spelling is an expression of the statement, followed by a suffix, and what is
+// known of its values.
 type spelling struct {
 	parse.Span
+	suffix string
 	column *parse.Column
 	known  *value.Column // the metadata of column, nil when there is none
 	// numeric is true where the values are surely no text.
@@ -32,6 +36,8 @@ func (r *recipe) spellingOf(by *parse.ByItem) spelling {
 		s.Span, s.column, aggregate = item.Expr, item.Column, item.Aggregate
 	case by.Position > 0:
 		s.behindStar, s.column = true, nil
+	case s.column != nil && s.column.Table == parse.AnyTable:
+		r.spellStar(&s)
 	}
 	if s.column != nil {
 		s.known = r.columnOf(s.column)
@@ -47,46 +53,133 @@ func (r *recipe) spellingOf(by *parse.ByItem) spelling {
 	return s
 }
 
+// spellStar gives an unqualified column of a join the table of the t.* that holds
+// it: the server looks for the name in the select list before it looks among all
+// tables.
+func (r *recipe) spellStar(s *spelling) {
+	name := s.column.Name
+	for i := range r.selection.Items {
+		item := &r.selection.Items[i]
+		if !item.Star || item.StarOf == "" {
+			continue
+		}
+		table := r.tableNamed(item.StarOf)
+		if _, ok := r.tableOf(table).Column(name); !ok {
+			continue
+		}
+		// "t." of t.*, and the name behind it.
+		s.Span, s.suffix = parse.Span{Start: item.Start, End: item.End - 1}, quote(name, '`')
+		s.column = &parse.Column{Table: table, Name: name}
+		return
+	}
+}
+
+// tableNamed returns the entry of Statement.Tables that a qualifier names, or -1.
+func (r *recipe) tableNamed(qualifier string) int {
+	return slices.IndexFunc(r.template.stmt.Tables, func(t parse.TableRef) bool {
+		return t.Scope == 0 && (strings.EqualFold(t.Alias, qualifier) || t.Alias == "" && strings.EqualFold(t.Name, qualifier))
+	})
+}
+
 // ordersByNumber reports whether the server orders the column by a number
 // though it shows text.
 func ordersByNumber(c *value.Column) bool {
 	return c.Class == value.ClassEnum || c.Class == value.ClassSet
 }
 
-// keyText tells how a key compares if it is text. ordered is true for ORDER BY.
-func (r *recipe) keyText(s spelling, ordered bool) plan.TextOrder {
+// exactForm returns what is put around a column whose shown value does not tell
+// its place among others: a TIMESTAMP is shown in a time zone, where clocks may be
+// put back, and a FLOAT in the text protocol with six digits.
+func exactForm(server Server, c *value.Column) (before, after string) {
+	switch {
+	case c == nil || server.Dialect.Name != dialect.MySQL.Name:
+	case c.Class == value.ClassTimestamp:
+		return "UNIX_TIMESTAMP(", ")"
+	case c.Class == value.ClassFloat && strings.HasPrefix(c.Type, "float"):
+		return "", "+0e0"
+	}
+	return "", ""
+}
+
+// exactColumn derives the exact form of a key that needs one.
+func (r *recipe) exactColumn(s spelling, alias string) (plan.ColumnRef, bool) {
+	if s.extreme != nil {
+		column, ok := r.exactExtreme(s.extreme, alias, value.ClassTimestamp, value.ClassFloat)
+		if ok {
+			r.merge.Aggregates = append(r.merge.Aggregates, plan.Aggregate{Func: extremes[s.extreme.Func], Column: column})
+		}
+		return column, ok
+	}
+	before, after := exactForm(r.template.server, s.known)
+	if before+after == "" {
+		return plan.ColumnRef{}, false
+	}
+	return r.compute(derived{before: before, Span: s.Span, after: s.suffix + after}, alias), true
+}
+
+// exactExtreme derives MIN or MAX of the exact form of a column of the classes. It
+// is not the exact form of MIN or MAX, which would be made of what is shown.
+func (r *recipe) exactExtreme(a *parse.Aggregate, alias string, classes ...value.Class) (plan.ColumnRef, bool) {
+	if a.Column == nil {
+		return plan.ColumnRef{}, false
+	}
+	c := r.columnOf(a.Column)
+	before, after := exactForm(r.template.server, c)
+	if before+after == "" || !slices.Contains(classes, c.Class) {
+		return plan.ColumnRef{}, false
+	}
+	return r.compute(derived{before: a.Func + "(" + before, Span: a.Arg, after: after + ")"}, alias), true
+}
+
+// keyText tells how a key compares if it is text.
+func (r *recipe) keyText(s spelling, clause string) (plan.TextOrder, error) {
 	switch {
 	case s.numeric:
-		return plan.TextOrder{}
+		return plan.TextOrder{}, nil
 	case s.extreme != nil:
 		return r.extremeText(s.extreme, s.Span)
-	case s.known != nil && !ordered && ordersByNumber(s.known):
-		return plan.TextOrder{} // each member has one spelling
+	case s.known != nil && ordersByNumber(s.known):
+		return plan.TextOrder{}, nil // grouped by: each member has one spelling
 	}
 	order := r.textOrder(s.known, s, s.Span)
-	if ordered && s.known != nil {
+	if clause == "ORDER BY" && s.known != nil {
 		order.Limit = s.known.WeightLimit
 	}
-	return order
+	return order, r.certain(order, s.known, clause+" "+r.text(s.Span))
 }
 
 // extremeText tells how MIN and MAX compare if their argument is text.
-func (r *recipe) extremeText(a *parse.Aggregate, expr parse.Span) plan.TextOrder {
+func (r *recipe) extremeText(a *parse.Aggregate, expr parse.Span) (plan.TextOrder, error) {
 	s := spelling{Span: expr, column: a.Column}
 	if a.Column != nil {
 		s.known = r.columnOf(a.Column)
 	}
-	if s.known != nil && ordersByNumber(s.known) {
-		return plan.TextOrder{Refuse: "MIN and MAX of an ENUM or SET compare its texts, whose collation is not known"}
+	if s.known != nil && s.known.Class == value.ClassBit && r.template.server.Dialect.Name == dialect.MySQL.Name {
+		// Measured on MariaDB 10.11: by its plan of execution.
+		return plan.TextOrder{}, refuse(r.text(expr), "the server shows it as a number or as bytes, and does not tell which", a.Func+"("+s.known.Name+" + 0) is a number")
 	}
-	return r.textOrder(s.known, s, expr)
+	if s.known != nil && ordersByNumber(s.known) {
+		order := plan.TextOrder{Refuse: "MIN and MAX of an ENUM or SET compare its texts, whose collation is not known"}
+		return order, r.certain(order, s.known, r.text(expr))
+	}
+	order := r.textOrder(s.known, s, expr)
+	return order, r.certain(order, s.known, r.text(expr))
+}
+
+// certain refuses before anything is sent what the merge would refuse anyway: what
+// is known to be a text that cannot be compared.
+func (r *recipe) certain(order plan.TextOrder, known *value.Column, clause string) error {
+	if order.Refuse == "" || known == nil || known.Flexible {
+		return nil
+	}
+	return refuse(clause, order.Refuse, "")
 }
 
 // textOrder tells how an expression over a column compares if it is text. Where
 // it needs a weight, one is derived for weighed.
 func (r *recipe) textOrder(known *value.Column, s spelling, weighed parse.Span) plan.TextOrder {
 	switch {
-	case !r.template.dialect.Weights:
+	case !r.template.server.Dialect.Weights:
 		return r.textOrderByBytes(known, s)
 	case s.behindStar:
 		return plan.TextOrder{Refuse: "the type of a column given by its position behind * is not known; name the column"}
@@ -95,7 +188,7 @@ func (r *recipe) textOrder(known *value.Column, s spelling, weighed parse.Span) 
 	case known == nil:
 		return plan.TextOrder{Refuse: "the type of column " + s.column.Name + " is not known"}
 	case known.Class == value.ClassUnknown, known.Class == value.ClassOther:
-		return plan.TextOrder{Refuse: "how values of type " + known.Type + " of column " + known.Name + " compare is not known"}
+		return plan.TextOrder{Refuse: "how values of type " + known.Type + " compare is not known"}
 	case known.Class != value.ClassText, known.Binary():
 		return plan.TextOrder{}
 	case known.WeightRefused != "":
@@ -103,7 +196,7 @@ func (r *recipe) textOrder(known *value.Column, s spelling, weighed parse.Span) 
 	}
 	return plan.TextOrder{
 		HasWeight:   true,
-		Weight:      r.weight(weighed),
+		Weight:      r.compute(derived{before: "WEIGHT_STRING(", Span: weighed, after: s.suffix + ")"}, weightAlias),
 		PadSpace:    known.PadSpace,
 		SpaceWeight: known.SpaceWeight,
 	}
@@ -115,24 +208,12 @@ func (r *recipe) textOrderByBytes(known *value.Column, s spelling) plan.TextOrde
 	switch {
 	case known != nil && known.Class == value.ClassText && !known.Binary():
 		return plan.TextOrder{Refuse: "the nodes' rows cannot be compared by collation " + known.Collation + " of column " + known.Name}
+	case known != nil && known.WeightRefused != "":
+		return plan.TextOrder{Refuse: known.WeightRefused}
 	case s.column == nil && strings.Contains(strings.ToLower(r.text(s.Span)), "collate"):
 		return plan.TextOrder{Refuse: "the nodes' rows cannot be compared by a collation the statement names"}
 	}
 	return plan.TextOrder{}
-}
-
-// weight derives the weight of an expression, once.
-func (r *recipe) weight(s parse.Span) plan.ColumnRef {
-	expr := r.text(s)
-	if at, ok := r.weights[expr]; ok {
-		return plan.ColumnRef{Index: at, FromEnd: true}
-	}
-	column := r.derive(derived{before: "WEIGHT_STRING(", Span: s, after: ")"}, weightAlias)
-	if r.weights == nil {
-		r.weights = map[string]int{}
-	}
-	r.weights[expr] = column.Index
-	return column
 }
 
 // columnOf returns the metadata of a column, nil when it is not known.
@@ -168,7 +249,7 @@ func (r *recipe) columnIn(table int, name string) *value.Column {
 
 // tableOf returns the metadata of an entry of Statement.Tables.
 func (r *recipe) tableOf(table int) *value.Table {
-	if r.meta == nil {
+	if r.meta == nil || table < 0 {
 		return nil
 	}
 	name, _ := r.template.program.Logical(table)
@@ -176,7 +257,7 @@ func (r *recipe) tableOf(table int) *value.Table {
 }
 
 // owns reports whether a table of the block has a column of that name; known is
-// false when that cannot be told.
+// false when that cannot be told, or several have it.
 func (r *recipe) owns(name string) (owned, known bool) {
 	for table := range r.template.stmt.Tables {
 		t := r.tableOf(table)
@@ -184,8 +265,11 @@ func (r *recipe) owns(name string) (owned, known bool) {
 			return false, false
 		}
 		if _, ok := t.Column(name); ok {
-			return true, true
+			if owned {
+				return true, false
+			}
+			owned = true
 		}
 	}
-	return false, true
+	return owned, true
 }

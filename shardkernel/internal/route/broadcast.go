@@ -6,6 +6,7 @@ import (
 	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
+	"github.com/gormshard/sharding/shardkernel/internal/value"
 )
 
 // writesBroadcast reports whether the statement changes a broadcast table.
@@ -67,26 +68,55 @@ func (p *Program) compileBroadcastWrite() error {
 	return nil
 }
 
-// warnBroadcast returns the result of a broadcast write with what the metadata
-// gives to warn of.
-func (p *Program) warnBroadcast(meta Meta) *Result {
+// routeBroadcast returns the route of a broadcast write. An INSERT whose
+// AUTO_INCREMENT column is left to the data sources is refused: each would take
+// its own next number.
+func (p *Program) routeBroadcast(args []any, meta Meta) (*Result, error) {
 	insert := p.stmt.Insert
 	if meta == nil || insert == nil || len(p.fixed.Units) == 1 {
-		return p.fixed
+		return p.fixed, nil
 	}
 	name := p.stmt.Tables[0].Name
 	table := meta(name)
 	if table == nil {
-		return p.fixed
+		return p.fixed, nil
 	}
+	e := evaluation{program: p, args: args, meta: meta}
 	for i := range table.Columns {
 		c := &table.Columns[i]
-		if !c.AutoIncrement || insert.Columns == nil || slices.Contains(insert.Columns, c.Name) {
+		if !c.AutoIncrement {
 			continue
 		}
-		r := *p.fixed
-		r.Warnings = []string{name + "." + c.Name + " is AUTO_INCREMENT and has no value: every data source takes its own next number, which may differ; give the value"}
-		return &r
+		position := i
+		if insert.Columns != nil {
+			position = slices.Index(insert.Columns, c.Name)
+		}
+		for _, row := range insert.Rows {
+			if e.numbered(c, row.Values, position) {
+				return nil, fault.Unsupported("INSERT into broadcast table "+name, "every data source would give "+c.Name+", which is AUTO_INCREMENT, a number of its own",
+					"give "+c.Name+" a value, as a literal or a parameter")
+			}
+		}
 	}
-	return p.fixed
+	return p.fixed, e.err
+}
+
+// numbered reports whether the database may choose the value of an
+// AUTO_INCREMENT column: there is none, or it is NULL, 0 or DEFAULT, or known
+// only to the database.
+func (e *evaluation) numbered(c *value.Column, values []parse.Operand, position int) bool {
+	if position < 0 || position >= len(values) {
+		return true
+	}
+	o := literal(values[position])
+	arg, known := e.arg(&o)
+	if !known {
+		return e.err == nil
+	}
+	v, err := e.program.convert.Store(arg, c)
+	if err != nil {
+		return true
+	}
+	n, isInt := v.Int64()
+	return v.IsNull() || isInt && n == 0 && !c.Flexible // SQLite keeps a 0
 }

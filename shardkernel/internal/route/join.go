@@ -13,8 +13,8 @@ type endpoint struct {
 	column string
 }
 
-// link is the equality of two sharding columns by a join, between tables whose
-// strategies are equal, so that the columns have the same meaning.
+// link is the equality of two sharding columns by a join or by WHERE, between
+// tables whose strategies are equal, so that the columns have the same meaning.
 type link struct {
 	a, b  endpoint
 	outer bool // of an outer join: a is on the preserved side, b on the nullable one
@@ -46,7 +46,7 @@ func (p *Program) linkScope(scope int) []link {
 		for _, pair := range join.Equal {
 			a, okA := p.endpointOf(pair.A)
 			b, okB := p.endpointOf(pair.B)
-			if !okA || !okB || a.ref == b.ref || !related(p.set, p.refs[a.ref].rule, p.refs[b.ref].rule) {
+			if !okA || !okB || !p.linkable(a, b) {
 				continue
 			}
 			if join.Kind == parse.JoinInner {
@@ -62,7 +62,22 @@ func (p *Program) linkScope(scope int) []link {
 			}
 		}
 	}
+	// What WHERE equates is equal in every row of the block. On a nullable side it
+	// says more, that the row is matched, which is not followed up.
+	for _, pair := range p.stmt.Scopes[scope].Equal {
+		a, okA := p.endpointOf(pair.A)
+		b, okB := p.endpointOf(pair.B)
+		if okA && okB && p.linkable(a, b) && !p.refs[a.ref].nullable && !p.refs[b.ref].nullable {
+			links = append(links, link{a: a, b: b})
+		}
+	}
 	return links
+}
+
+// linkable reports whether equal values of two sharding columns lead to the same
+// place on some level.
+func (p *Program) linkable(a, b endpoint) bool {
+	return a.ref != b.ref && related(p.set, p.refs[a.ref].rule, p.refs[b.ref].rule)
 }
 
 func (p *Program) refOf(table int) *reference {

@@ -2,6 +2,8 @@ package route
 
 import (
 	"fmt"
+	"regexp"
+	"strings"
 
 	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
@@ -41,6 +43,9 @@ func (p *Program) refuseScatter() error {
 			return p.refuse(r.clause, r.reason, r.remedy)
 		}
 	}
+	if err := p.refuseFunctions(); err != nil {
+		return err
+	}
 	switch {
 	case stmt.Select != nil:
 		switch s := stmt.Select; {
@@ -78,6 +83,69 @@ func (p *Program) refuseScatter() error {
 		}
 	}
 	return nil
+}
+
+// aggregates are aggregate functions of MySQL 8 and SQLite that the parser takes
+// for others.
+var aggregates = []string{
+	"st_collect", "total", "string_agg", "median", "percentile", "percentile_cont", "percentile_disc",
+	"json_group_array", "json_group_object", "jsonb_group_array", "jsonb_group_object",
+}
+
+var booleanMode = regexp.MustCompile(`in\s+boolean\s+mode`)
+
+// refuseFunctions refuses functions whose value depends on a node's other rows
+// and that the parser takes for ordinary ones. They are looked for in the text,
+// with its strings and comments: one found too many refuses what could have been
+// answered, no more.
+func (p *Program) refuseFunctions() error {
+	s := p.stmt.Select
+	if p.stmt.Insert != nil && !p.stmt.Insert.Select {
+		return nil
+	}
+	lower := []byte(p.stmt.Text)
+	for i, c := range lower { // offsets stay those of the text
+		if c >= 'A' && c <= 'Z' {
+			lower[i] = c + 'a' - 'A'
+		}
+	}
+	text := string(lower)
+	if len(calls(text, "rownum")) > 0 {
+		return p.refuse("ROWNUM()", "every node counts its own rows", "use LIMIT")
+	}
+	if found := calls(text, "against"); len(found) > 0 {
+		ranked := len(booleanMode.FindAllString(text, -1)) < len(found)
+		ranked = ranked || s != nil && (found[0] < s.ItemsEnd || found[len(found)-1] >= s.TailStart)
+		if ranked {
+			return p.refuse("MATCH … AGAINST", "every node weighs words by its own rows", "match IN BOOLEAN MODE, and only in WHERE")
+		}
+	}
+	for _, name := range aggregates {
+		if s != nil && len(calls(text, name)) > 0 {
+			return p.refuse(strings.ToUpper(name), "its results are not combined over several nodes yet", "")
+		}
+	}
+	return nil
+}
+
+// calls returns where a function is called in a text in lower case.
+func calls(text, name string) []int {
+	word := func(c byte) bool { return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' }
+	var found []int
+	for from := 0; ; {
+		at := strings.Index(text[from:], name)
+		if at < 0 {
+			return found
+		}
+		at += from
+		from = at + len(name)
+		if at > 0 && word(text[at-1]) {
+			continue
+		}
+		if rest := strings.TrimLeft(text[from:], " \t\r\n`"); strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, "/*") {
+			found = append(found, at)
+		}
+	}
 }
 
 // refuse refuses several nodes. Without a remedy of its own the way out is to

@@ -39,7 +39,6 @@ type Result struct {
 	Keys     []any // the generated keys, one for each of KeyRows
 	// KeyPosition is where the key stands in a row; -1: the column is to be added.
 	KeyPosition int
-	Warnings    []string
 }
 
 // NeedsKeys reports whether the statement must be routed again with generated

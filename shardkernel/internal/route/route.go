@@ -19,7 +19,7 @@ func (p *Program) Route(args []any, meta Meta, keys ...any) (*Result, error) {
 	case p.fixed == nil:
 		return p.routeConditions(args, meta)
 	case p.fixed.Broadcast:
-		return p.warnBroadcast(meta), nil
+		return p.routeBroadcast(args, meta)
 	}
 	return p.fixed, nil
 }

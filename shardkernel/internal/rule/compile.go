@@ -38,6 +38,7 @@ func Compile(cfg *config.Config, algorithms *algorithm.Registry, generators *key
 				err = errors.New("the type's factory made nothing")
 			}
 			c.generators[name] = g
+			c.inOrder = append(c.inOrder, g)
 			return g, err
 		},
 	}); err != nil {
@@ -51,6 +52,7 @@ type compiler struct {
 	cfg        *config.Config
 	algorithms map[string]algorithm.Algorithm
 	generators map[string]keygen.Generator
+	inOrder    []keygen.Generator
 	classes    map[string]int // of database strategies
 }
 
@@ -59,6 +61,7 @@ func (c *compiler) compile() (*Set, error) {
 		DataSources:       c.cfg.SourceNames(),
 		DefaultDataSource: c.cfg.DefaultSourceName(),
 		Schema:            c.cfg.Schema,
+		Generators:        c.inOrder,
 		tables:            map[string]*Table{},
 		broadcast:         map[string]bool{},
 		single:            map[string]string{},

@@ -20,6 +20,9 @@ type Set struct {
 	DefaultDataSource string
 	// Schema is the logical schema; empty when the configuration names none.
 	Schema string
+	// Generators are the key generators in the order of their names in the
+	// configuration, whether a table uses them or not.
+	Generators []keygen.Generator
 
 	tables    map[string]*Table
 	broadcast map[string]bool

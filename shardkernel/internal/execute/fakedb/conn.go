@@ -183,6 +183,9 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []driver.Name
 }
 
 func (c *conn) exec(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if query == "ROLLBACK" {
+		c.inTx = false
+	}
 	a, err := c.run(ctx, query, args)
 	if err != nil {
 		return nil, err

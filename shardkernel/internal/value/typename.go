@@ -1,0 +1,33 @@
+package value
+
+// The names drivers give the types of texts and bytes, the shortest first.
+var (
+	textTypes = []string{"CHAR", "VARCHAR", "TINYTEXT", "TEXT", "MEDIUMTEXT", "LONGTEXT"}
+	byteTypes = []string{"BINARY", "VARBINARY", "TINYBLOB", "BLOB", "MEDIUMBLOB", "LONGBLOB"}
+)
+
+// WiderType returns the wider of two types of a result column, by the names
+// that drivers give them. ok is false when they are not of one kind.
+//
+// Which of the types of text an expression has depends on the server's plan, and
+// so on the rows of a node: the nodes of one statement need not agree.
+func WiderType(a, b string) (wider string, ok bool) {
+	if a == b {
+		return a, true
+	}
+	for _, kind := range [][]string{textTypes, byteTypes} {
+		i, j := -1, -1
+		for n, name := range kind {
+			if name == a {
+				i = n
+			}
+			if name == b {
+				j = n
+			}
+		}
+		if i >= 0 && j >= 0 {
+			return kind[max(i, j)], true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,22 @@
+package value
+
+import "testing"
+
+func TestWiderTypeIsOfOneKind(t *testing.T) {
+	for _, test := range []struct{ a, b, want string }{
+		{"BIGINT", "BIGINT", "BIGINT"},
+		{"TEXT", "LONGTEXT", "LONGTEXT"},
+		{"MEDIUMBLOB", "BLOB", "MEDIUMBLOB"},
+		{"CHAR", "VARCHAR", "VARCHAR"},
+		{"TEXT", "BLOB", ""},
+		{"BIGINT", "INT", ""},
+		{"", "TEXT", ""},
+	} {
+		if got, ok := WiderType(test.a, test.b); got != test.want || ok != (test.want != "") {
+			t.Errorf("WiderType(%s, %s) = %q, %v; want %q", test.a, test.b, got, ok, test.want)
+		}
+		if got, _ := WiderType(test.b, test.a); got != test.want {
+			t.Errorf("WiderType(%s, %s) = %q; want %q", test.b, test.a, got, test.want)
+		}
+	}
+}

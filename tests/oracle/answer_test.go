@@ -1,0 +1,250 @@
+//go:build unix
+
+package oracle_test
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gormshard/sharding"
+)
+
+// answer is what a query gave.
+type answer struct {
+	columns []string
+	rows    [][]any
+	err     error
+}
+
+func read(rows *sql.Rows, err error) answer {
+	if err != nil {
+		return answer{err: err}
+	}
+	defer rows.Close()
+	var a answer
+	types, err := rows.ColumnTypes()
+	if err != nil {
+		return answer{err: err}
+	}
+	for _, c := range types {
+		nullable, hasNullable := c.Nullable()
+		precision, scale, hasDecimal := c.DecimalSize()
+		length, hasLength := c.Length()
+		a.columns = append(a.columns, fmt.Sprintf("%s %s scan=%v null=%v/%v decimal=%d,%d/%v length=%d/%v",
+			c.Name(), c.DatabaseTypeName(), c.ScanType(), nullable, hasNullable, precision, scale, hasDecimal, length, hasLength))
+	}
+	for rows.Next() {
+		row := make([]any, len(types))
+		into := make([]any, len(types))
+		for i := range row {
+			into[i] = &row[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return answer{err: err}
+		}
+		a.rows = append(a.rows, row)
+	}
+	a.err = errors.Join(rows.Err(), rows.Close())
+	return a
+}
+
+// show writes a row so that different values and types look different.
+func show(row []any) string {
+	parts := make([]string, len(row))
+	for i, v := range row {
+		switch v := v.(type) {
+		case nil:
+			parts[i] = "NULL"
+		case []byte:
+			parts[i] = "b" + strconv.Quote(string(v))
+		case string:
+			parts[i] = "s" + strconv.Quote(v)
+		case time.Time:
+			parts[i] = v.Format("2006-01-02T15:04:05.999999999 MST")
+		default:
+			parts[i] = fmt.Sprintf("%T(%v)", v, v)
+		}
+	}
+	return strings.Join(parts, " | ")
+}
+
+func shown(rows [][]any) []string {
+	out := make([]string, len(rows))
+	for i, r := range rows {
+		out[i] = show(r)
+	}
+	return out
+}
+
+// fold replaces texts by a form that is the same for all texts that some
+// collation of the schema takes for equal: of a group any may be shown.
+func fold(rows [][]any) {
+	for _, r := range rows {
+		for i, v := range r {
+			if text, ok := v.([]byte); ok {
+				s := strings.Trim(folder.Replace(strings.ToLower(string(text))), " ")
+				if s == "-0" {
+					s = "0"
+				}
+				r[i] = []byte(s)
+			}
+		}
+	}
+}
+
+var folder = strings.NewReplacer("á", "a", "ä", "a", "ae", "a", "ß", "s", "ss", "s", "ñ", "n", "ë", "e", "é", "e", "🎉", "😀", "\t", "", "\x01", "", "\x00", "")
+
+// refused reports whether an error is the plugin's own, before anything was sent.
+func refused(err error) (reason string, ok bool) {
+	var unsupported *sharding.UnsupportedError
+	if errors.As(err, &unsupported) {
+		clause := unsupported.Clause
+		for _, cut := range []string{" `", "(", "'", "?"} {
+			clause, _, _ = strings.Cut(clause, cut)
+		}
+		words := strings.Fields(clause)
+		return strings.Join(words[:min(len(words), 4)], " ") + ": " + unsupported.Reason, true
+	}
+	var route *sharding.RouteError
+	if errors.As(err, &route) {
+		return route.Class.Error() + ": " + route.Reason, true
+	}
+	return "", false
+}
+
+// differ says how an answer differs from that of the unsharded database, "" when
+// it does not. The last column of everything, the answer without LIMIT, is the
+// place of a row in the order; rows of one place may come in any order.
+func (q *query) differ(want, got, everything answer) string {
+	switch {
+	case want.err != nil && got.err != nil:
+		return ""
+	case want.err != nil:
+		return fmt.Sprintf("an answer where the unsharded database fails: %v", want.err)
+	case got.err != nil:
+		return fmt.Sprintf("an error: %v", got.err)
+	case !slices.Equal(q.described(want), q.described(got)):
+		return fmt.Sprintf("columns\n  single  %s\n  sharded %s", strings.Join(want.columns, "\n          "), strings.Join(got.columns, "\n          "))
+	case len(want.rows) != len(got.rows):
+		return fmt.Sprintf("%d rows instead of %d\n%s", len(got.rows), len(want.rows), sideBySide(want, got))
+	}
+	if q.folded {
+		fold(want.rows)
+		fold(got.rows)
+	}
+	q.width = len(want.columns)
+	w, g := shown(want.rows), shown(got.rows)
+	if everything.err != nil || everything.columns == nil {
+		if q.limited {
+			return "" // which rows is open
+		}
+		slices.Sort(w)
+		slices.Sort(g)
+		return differInSequence(w, g)
+	}
+	if q.differInOrder(w, everything) != "" {
+		// The server's window and its ORDER BY do not agree, as over BIT.
+		q.unsure = true
+		if q.limited {
+			return ""
+		}
+		slices.Sort(w)
+		slices.Sort(g)
+		return differInSequence(w, g)
+	}
+	return q.differInOrder(g, everything)
+}
+
+// described returns what the columns are. Whether a column of an outer join may
+// be NULL depends on the plan, which depends on the rows.
+func (q *query) described(a answer) []string {
+	if q.shape != "join" && q.shape != "using" {
+		return a.columns
+	}
+	out := slices.Clone(a.columns)
+	for i := range out {
+		out[i], _, _ = strings.Cut(out[i], " scan=")
+	}
+	return out
+}
+
+func sideBySide(want, got answer) string {
+	w, g := shown(want.rows), shown(got.rows)
+	slices.Sort(w)
+	slices.Sort(g)
+	return differInSequence(w, g)
+}
+
+// differInOrder checks that rows can be what the server answers.
+func (q *query) differInOrder(rows []string, everything answer) string {
+	all := everything.rows
+	rank := func(r []any) int {
+		n, _ := strconv.Atoi(fmt.Sprint(plain(r[len(r)-1])))
+		return n
+	}
+	slices.SortStableFunc(all, func(a, b []any) int { return rank(a) - rank(b) })
+	if q.folded {
+		for _, r := range all {
+			fold([][]any{r[:len(r)-1]})
+		}
+	}
+	left := map[string]int{}
+	places := make([]string, len(all))
+	for i, r := range all {
+		places[i] = strconv.Itoa(rank(r)) + ": "
+		left[places[i]+show(r[:q.width])]++
+	}
+	for i, r := range rows {
+		if q.offset+i >= len(places) {
+			return fmt.Sprintf("row %d is one too many: %s", i, r)
+		}
+		placed := places[q.offset+i] + r
+		if left[placed]--; left[placed] < 0 {
+			var can []string
+			for _, a := range all {
+				if strconv.Itoa(rank(a))+": " == places[q.offset+i] && len(can) < 4 {
+					can = append(can, show(a[:q.width]))
+				}
+			}
+			return fmt.Sprintf("row %d at place %s\n  sharded  %s\n  possible %s", i, places[q.offset+i], r, strings.Join(can, "\n           "))
+		}
+	}
+	return ""
+}
+
+func plain(v any) any {
+	if b, ok := v.([]byte); ok {
+		return string(b)
+	}
+	return v
+}
+
+func differInSequence(want, got []string) string {
+	if slices.Equal(want, got) {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d rows, single %d\n", len(got), len(want))
+	differences := 0
+	for i := range max(len(want), len(got)) {
+		w, g := "(none)", "(none)"
+		if i < len(want) {
+			w = want[i]
+		}
+		if i < len(got) {
+			g = got[i]
+		}
+		if w != g {
+			if differences++; differences > 3 {
+				break
+			}
+			fmt.Fprintf(&b, "  row %d\n    single  %s\n    sharded %s\n", i, w, g)
+		}
+	}
+	return b.String()
+}

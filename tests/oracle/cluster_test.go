@@ -1,0 +1,220 @@
+//go:build unix
+
+package oracle_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"gorm.io/driver/mysql"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	"github.com/gormshard/sharding"
+	"github.com/gormshard/sharding/config"
+	"github.com/gormshard/sharding/tests/mariadb"
+)
+
+// topology is a way to spread the tables.
+type topology struct {
+	name            string
+	sources, tables int // data sources, and actual tables in each
+}
+
+var topologies = []topology{{"one", 1, 1}, {"three", 3, 1}, {"eight", 4, 2}}
+
+// cluster is one topology, and one unsharded database with the same rows.
+type cluster struct {
+	topology
+	servers []*mariadb.Server
+	prefix  string
+	// pools by protocol: the arguments prepared by the server, interpolated by
+	// the driver.
+	prepared, interpolated *pair
+	nodes                  []*sql.DB
+	trace                  *trace
+}
+
+// pair is the same application twice.
+type pair struct {
+	single  *sql.DB
+	sharded *gorm.DB
+	logical *sql.DB
+	plugin  *sharding.Plugin
+}
+
+// trace collects the units that were sent.
+type trace struct {
+	mu    sync.Mutex
+	units []string
+}
+
+func (r *trace) unit(_ context.Context, u sharding.UnitTrace) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.units = append(r.units, u.DataSource+"  "+u.SQL)
+}
+
+// take returns the units since the last call.
+func (r *trace) take() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	units := r.units
+	r.units = nil
+	return units
+}
+
+// newCluster makes the databases, with empty tables, and opens them.
+func newCluster(t *testing.T, prefix string, top topology) *cluster {
+	t.Helper()
+	c := &cluster{topology: top, servers: mariadb.Shared(t, 2), prefix: prefix + "_" + top.name, trace: &trace{}}
+	create := func(server *mariadb.Server, database string, ddl []string) *sql.DB {
+		if err := server.CreateDatabase(t.Context(), database); err != nil {
+			t.Fatal(err)
+		}
+		pool, err := sql.Open("mysql", server.DSN(database, "multiStatements=true"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = pool.Close() })
+		if _, err := pool.ExecContext(t.Context(), strings.Join(ddl, ";\n")); err != nil {
+			t.Fatal(err)
+		}
+		return pool
+	}
+	var all []string
+	for _, table := range tables {
+		all = append(all, table.ddl(table.name))
+	}
+	create(c.servers[0], c.schema(), all)
+	for i := range c.sources {
+		c.nodes = append(c.nodes, create(c.server(i), c.database(i), c.nodeDDL(i)))
+	}
+	c.prepared = c.open(t, "loc=UTC")
+	c.interpolated = c.open(t, "interpolateParams=true", "parseTime=false")
+	return c
+}
+
+func (c *cluster) server(i int) *mariadb.Server { return c.servers[i%len(c.servers)] }
+func (c *cluster) database(i int) string        { return fmt.Sprintf("%s_%d", c.prefix, i) }
+func (c *cluster) schema() string               { return c.prefix + "_all" }
+
+// staffSource is the data source of the single table.
+func (c *cluster) staffSource() int { return c.sources - 1 }
+
+// actual returns the actual tables of a logical one in data source i.
+func (c *cluster) actual(t *table, i int) []string {
+	switch {
+	case t == staff && i != c.staffSource():
+		return nil
+	case t == staff, t == region, c.tables == 1:
+		return []string{t.name}
+	}
+	var names []string
+	for n := range c.tables {
+		names = append(names, fmt.Sprintf("%s_%d", t.name, n))
+	}
+	return names
+}
+
+func (c *cluster) nodeDDL(i int) []string {
+	var ddl []string
+	for _, t := range tables {
+		for _, name := range c.actual(t, i) {
+			ddl = append(ddl, t.ddl(name))
+		}
+	}
+	return ddl
+}
+
+func (c *cluster) config(params ...string) *config.Config {
+	cfg := &config.Config{
+		DataSources: map[string]config.DataSource{}, DefaultDataSource: "ds0", Schema: c.schema(),
+		Sharding: config.Sharding{
+			Tables:          map[string]config.Table{},
+			SingleTables:    map[string]string{"staff": fmt.Sprintf("ds%d", c.staffSource())},
+			BindingTables:   [][]string{{"orders", "items"}},
+			BroadcastTables: []string{"region"},
+			Algorithms:      map[string]config.Algorithm{},
+			KeyGenerators:   map[string]config.KeyGenerator{},
+		},
+	}
+	for i := range c.sources {
+		cfg.DataSources[fmt.Sprintf("ds%d", i)] = config.DataSource{
+			DSN: config.DSN(c.server(i).DSN(c.database(i), params...)), MaxOpenConns: 6, MaxIdleConns: 6,
+		}
+	}
+	algorithms := cfg.Sharding.Algorithms
+	algorithms["mod"] = config.Algorithm{Type: "MOD", Props: map[string]any{"shardingCount": c.sources}}
+	algorithms["hash"] = config.Algorithm{Type: "HASH_MOD", Props: map[string]any{"shardingCount": c.sources}}
+	for _, t := range sharded {
+		nodes := fmt.Sprintf("ds${0..%d}.%s", c.sources-1, t.name)
+		if c.tables > 1 {
+			nodes += fmt.Sprintf("_${0..%d}", c.tables-1)
+		}
+		database, key := "mod", t.keys[len(t.keys)-1]
+		if t == tags || t == people {
+			database = "hash"
+		}
+		rule := config.Table{ActualDataNodes: nodes}
+		if c.sources > 1 {
+			rule.DatabaseStrategy = &config.Strategy{Standard: &config.Standard{Column: t.keys[0], Algorithm: database}}
+		}
+		if c.tables > 1 {
+			name := "table_" + t.name
+			rule.TableStrategy = &config.Strategy{Standard: &config.Standard{Column: key, Algorithm: name}}
+			switch database {
+			case "hash":
+				algorithms[name] = config.Algorithm{Type: "HASH_MOD", Props: map[string]any{"shardingCount": c.tables, "hash": "xxhash64"}}
+			default:
+				expression := fmt.Sprintf("%s_${floorMod(%s.intdiv(4), %d)}", t.name, key, c.tables)
+				if t == notes {
+					expression = fmt.Sprintf("notes_${floorMod(oid, %d)}", c.tables)
+				}
+				algorithms[name] = config.Algorithm{Type: "INLINE", Props: map[string]any{"expression": expression}}
+			}
+		}
+		if t == people || t == tags {
+			for _, s := range []*config.Strategy{rule.DatabaseStrategy, rule.TableStrategy} {
+				if s != nil {
+					s.TextKey = config.TextKeyExact
+				}
+			}
+		}
+		cfg.Sharding.Tables[t.name] = rule
+	}
+	return cfg
+}
+
+// open opens both applications with the driver parameters.
+func (c *cluster) open(t *testing.T, params ...string) *pair {
+	t.Helper()
+	p := &pair{}
+	var err error
+	if p.single, err = sql.Open("mysql", c.servers[0].DSN(c.schema(), params...)); err != nil {
+		t.Fatal(err)
+	}
+	cfg := c.config(params...)
+	p.plugin = sharding.Register(cfg, sharding.WithUnitTrace(c.trace.unit))
+	p.sharded, err = gorm.Open(mysql.Open(string(cfg.DataSources["ds0"].DSN)), &gorm.Config{Logger: logger.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.sharded.Use(p.plugin); err != nil {
+		t.Fatal(err)
+	}
+	if p.logical, err = p.sharded.DB(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = p.single.Close()
+		if err := p.plugin.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}

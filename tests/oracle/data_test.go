@@ -1,0 +1,139 @@
+//go:build unix
+
+package oracle_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// rowsOf are the rows that a table starts with: the same at every run.
+func rowsOf(t *table) [][]any {
+	random := rand.New(rand.NewPCG(7, uint64(len(t.name))))
+	var rows [][]any
+	for i := range t.rows {
+		row := make([]any, len(t.columns))
+		for c := range t.columns {
+			column := &t.columns[c]
+			if counts := len(column.values) == t.rows && column.values[0] == 1; counts || t == region && c == 0 {
+				row[c] = column.values[i]
+				continue
+			}
+			row[c] = column.values[random.IntN(len(column.values))]
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// fill puts the rows into the unsharded database one by one, and into the
+// sharded ones in batches through the plugin.
+func (c *cluster) fill(t *testing.T) {
+	t.Helper()
+	ctx := t.Context()
+	for _, table := range tables {
+		var columns []string
+		for _, column := range table.columns {
+			columns = append(columns, column.name)
+		}
+		head := "INSERT INTO " + table.name + " (" + strings.Join(columns, ", ") + ") VALUES "
+		marks := "(" + strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ") + ")"
+		rows := rowsOf(table)
+		for _, row := range rows {
+			if _, err := c.prepared.single.ExecContext(ctx, head+marks, row...); err != nil {
+				t.Fatalf("%s %v: %v", table.name, row, err)
+			}
+		}
+		for batch := range slices.Chunk(rows, 17) {
+			all := strings.TrimSuffix(strings.Repeat(marks+", ", len(batch)), ", ")
+			got, err := c.prepared.sharded.ConnPool.ExecContext(ctx, head+all, slices.Concat(batch...)...)
+			if err != nil {
+				t.Fatalf("%s: %s: %v", c.name, table.name, err)
+			}
+			if n, _ := got.RowsAffected(); n != int64(len(batch)) {
+				t.Errorf("%s: %d rows affected instead of %d", table.name, n, len(batch))
+			}
+		}
+	}
+	c.compareRows(t.Context(), t.Fatalf, tables...)
+}
+
+// empty removes all rows without the code under test.
+func (c *cluster) empty(t *testing.T) {
+	t.Helper()
+	remove := func(pool *sql.DB, name string) {
+		if _, err := pool.ExecContext(t.Context(), "DELETE FROM "+name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, table := range tables {
+		remove(c.prepared.single, table.name)
+		for i, node := range c.nodes {
+			for _, actual := range c.actual(table, i) {
+				remove(node, actual)
+			}
+		}
+	}
+	_, err := c.prepared.single.ExecContext(t.Context(), "ALTER TABLE staff AUTO_INCREMENT = 1")
+	if err == nil {
+		_, err = c.nodes[c.staffSource()].ExecContext(t.Context(), "ALTER TABLE staff AUTO_INCREMENT = 1")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// compareRows compares what the nodes hold together with what the unsharded
+// database holds.
+func (c *cluster) compareRows(ctx context.Context, report func(format string, args ...any), which ...*table) bool {
+	same := true
+	for _, table := range which {
+		want, err := dump(ctx, c.prepared.single, table.name)
+		if err != nil {
+			report("%s: %v", table.name, err)
+			return false
+		}
+		var got []string
+		for i, node := range c.nodes {
+			var rows []string
+			for _, actual := range c.actual(table, i) {
+				part, err := dump(ctx, node, actual)
+				if err != nil {
+					report("%s: %v", actual, err)
+					return false
+				}
+				rows = append(rows, part...)
+			}
+			if table == region && i > 0 {
+				if d := differInSequence(want, rows); d != "" {
+					report("%s: the rows of %s on ds%d differ: %s", c.name, table.name, i, d)
+					same = false
+				}
+				continue
+			}
+			got = append(got, rows...)
+		}
+		slices.Sort(got)
+		if d := differInSequence(want, got); d != "" {
+			report("%s: the rows of %s differ: %s", c.name, table.name, d)
+			same = false
+		}
+	}
+	return same
+}
+
+// dump returns all rows of a table, sorted by what they look like.
+func dump(ctx context.Context, pool *sql.DB, name string) ([]string, error) {
+	a := read(pool.QueryContext(ctx, "SELECT * FROM "+name))
+	if a.err != nil {
+		return nil, fmt.Errorf("SELECT * FROM %s: %w", name, a.err)
+	}
+	rows := shown(a.rows)
+	slices.Sort(rows)
+	return rows, nil
+}

@@ -1,0 +1,424 @@
+//go:build unix
+
+package oracle_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// write is one statement that changes rows.
+type write struct {
+	statement fragment
+	table     *table
+	returning bool
+	// last is true where LastInsertId has to be the server's.
+	last bool
+}
+
+// write makes an INSERT, UPDATE or DELETE.
+func (g *generator) write() write {
+	t := one(g, orders, orders, items, notes, tags, people, wide, region, staff)
+	w := write{table: t}
+	switch n := g.IntN(100); {
+	case n < 55:
+		w.statement = g.insert(&w)
+	case n < 82:
+		w.statement = g.update(t)
+	default:
+		w.statement = g.remove(t)
+	}
+	w.statement = g.disturb(w.statement)
+	return w
+}
+
+// row returns new values of the columns: of keys those that rows have, so that
+// some rows are there already.
+func (g *generator) row(t *table, columns []*column) []fragment {
+	var out []fragment
+	for _, c := range columns {
+		v := one(g, c.values...)
+		if n, ok := v.(int); ok && slices.Contains(strings.Split(t.primary, ", "), c.name) && !slices.Contains(t.keys, c.name) && g.in(60) {
+			v = n + 100*(1+g.IntN(3))
+		}
+		switch {
+		case g.in(2):
+			out = append(out, f("DEFAULT"))
+		case g.in(2) && v != nil && c.kind != kindJSON:
+			out = append(out, g.odd(c, v))
+		case g.in(2):
+			out = append(out, g.value(nil))
+		default:
+			out = append(out, g.value(v))
+		}
+	}
+	return out
+}
+
+func (g *generator) insert(w *write) fragment {
+	t := w.table
+	all := make([]*column, len(t.columns))
+	for i := range t.columns {
+		all[i] = &t.columns[i]
+	}
+	columns := all
+	if g.in(60) { // the primary key, and some others
+		columns = nil
+		for _, c := range all {
+			if slices.Contains(strings.Split(t.primary, ", "), c.name) && !g.in(2) || g.in(30) {
+				columns = append(columns, c)
+			}
+		}
+		g.Shuffle(len(columns), func(i, j int) { columns[i], columns[j] = columns[j], columns[i] })
+	}
+	if len(columns) == 0 {
+		columns = all
+	}
+	verb := one(g, "INSERT INTO ", "INSERT INTO ", "INSERT ", "insert into ", "INSERT IGNORE INTO ", "INSERT IGNORE ", "REPLACE INTO ", "REPLACE ", "INSERT LOW_PRIORITY INTO ", "INSERT HIGH_PRIORITY INTO ")
+	name := t.name
+	switch {
+	case g.in(20):
+		name = "`" + name + "`"
+	case g.in(6) && t != staff:
+		name = g.schema + "." + name
+	}
+	var list []string
+	for _, c := range columns {
+		n := c.name
+		switch {
+		case g.in(15):
+			n = "`" + n + "`"
+		case g.in(3):
+			n = strings.ToUpper(n)
+		}
+		list = append(list, n)
+	}
+	head := f(verb, name)
+	rows := one(g, 1, 1, 1, 2, 3, 6, 12)
+	switch {
+	case g.in(8):
+		values := g.row(t, columns)
+		var set []fragment
+		for i := range columns {
+			set = append(set, f(list[i], " = ", values[i]))
+		}
+		head, rows = f(head, " SET ", join(set, ", ")), 1
+	case g.in(4):
+		s := &scope{sources: []source{{one(g, t, region), "s"}}}
+		head = f(head, " (", strings.Join(list, ", "), ") SELECT ", strings.Join(list, ", "), " FROM ", t.name, " s WHERE ", g.narrow(s, source{t, "s"}))
+	default:
+		if len(columns) < len(all) || g.in(50) {
+			head = f(head, " (", strings.Join(list, ", "), ")")
+		}
+		var tuples []fragment
+		for range rows {
+			values := g.row(t, columns)
+			if g.in(1) {
+				values = values[1:]
+			}
+			tuples = append(tuples, f("(", join(values, one(g, ", ", ",")), ")"))
+		}
+		head = f(head, one(g, " VALUES ", " VALUE ", " values"), join(tuples, one(g, ", ", ",")))
+	}
+	if !strings.HasPrefix(verb, "REPLACE") && g.in(25) {
+		c := one(g, all...)
+		var set []fragment
+		for range 1 + g.IntN(2) {
+			set = append(set, f(c.name, " = ", one(g, f("VALUES(", c.name, ")"), f("VALUE(", c.name, ")"), g.value(one(g, c.values...)), f(c.name), f("IF(1, VALUES(", c.name, "), NULL)"))))
+			c = one(g, all...)
+		}
+		head = f(head, " ON DUPLICATE KEY UPDATE ", join(set, ", "))
+	} else if g.in(12) {
+		w.returning = true
+		head = f(head, " RETURNING ", one(g, "*", all[0].name, all[0].name+", "+all[1].name, "1 + 1"))
+	}
+	w.last = rows == 1 && t == staff
+	return head
+}
+
+func (g *generator) update(t *table) fragment {
+	src := source{t, t.name}
+	name := f(t.name)
+	if g.in(25) {
+		src.alias = "u"
+		name = f(t.name, one(g, " AS u", " u"))
+	}
+	s := &scope{sources: []source{src}}
+	head := f(one(g, "UPDATE ", "UPDATE ", "UPDATE IGNORE ", "update "), name)
+	if g.in(5) {
+		other := one(g, items, region, notes)
+		if other != t {
+			s.sources = append(s.sources, source{other, other.name})
+			head = f(head, one(g, " JOIN ", " LEFT JOIN "), other.name, " ON ", g.on(s, src, s.sources[1]))
+		}
+	}
+	var set []fragment
+	for range 1 + g.IntN(2) {
+		c := one(g, t.columns...)
+		if g.in(75) && slices.Contains(strings.Split(t.primary, ", "), c.name) {
+			c = t.columns[len(t.columns)-1]
+		}
+		v := g.value(one(g, c.values...))
+		switch {
+		case g.in(10):
+			v = f(g.name(s, src, c.name))
+		case g.in(15) && (c.kind == kindInt || c.kind == kindDecimal):
+			v = f(g.name(s, src, c.name), " + 1")
+		case g.in(5):
+			v = f("DEFAULT")
+		}
+		set = append(set, f(g.name(s, src, c.name), " = ", v))
+	}
+	return f(head, " SET ", join(set, ", "), g.which(s))
+}
+
+func (g *generator) remove(t *table) fragment {
+	s := &scope{sources: []source{{t, t.name}}}
+	head := f(one(g, "DELETE FROM ", "DELETE FROM ", "DELETE IGNORE FROM ", "delete from "), t.name)
+	if g.in(4) {
+		return f("TRUNCATE TABLE ", t.name)
+	}
+	out := f(head, g.which(s))
+	if g.in(6) {
+		out = f(out, " RETURNING ", t.columns[0].name)
+	}
+	return out
+}
+
+// which writes the WHERE of a write, and what may follow it.
+func (g *generator) which(s *scope) fragment {
+	t := s.sources[0]
+	var where []fragment
+	if g.in(50) {
+		where = append(where, g.narrow(s, t))
+	}
+	if g.in(70) || len(where) == 0 {
+		where = append(where, g.condition(s, g.IntN(3)))
+	}
+	out := f(" WHERE ", join(where, " AND "))
+	if g.in(10) && len(s.sources) == 1 {
+		var by []string
+		for _, c := range strings.Split(t.primary, ", ") {
+			by = append(by, t.alias+"."+c)
+		}
+		out = f(out, " ORDER BY ", strings.Join(by, ", "))
+		if g.in(60) {
+			out = f(out, " LIMIT ", g.value(1+g.IntN(3)))
+		}
+	}
+	return out
+}
+
+// outcome is what a write gave.
+type outcome struct {
+	affected, last int64
+	rows           []string
+	err            error
+}
+
+// execer is a pool or a transaction.
+type execer interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+func run(ctx context.Context, on execer, w *write, query string, args []any) outcome {
+	if w.returning {
+		a := read(on.QueryContext(ctx, query, args...))
+		rows := append(shown(a.rows), a.columns...)
+		return outcome{rows: rows, err: a.err}
+	}
+	result, err := on.ExecContext(ctx, query, args...)
+	if err != nil {
+		return outcome{err: err}
+	}
+	var o outcome
+	o.affected, _ = result.RowsAffected()
+	o.last, _ = result.LastInsertId()
+	return o
+}
+
+func (o *outcome) differ(got outcome, w *write) string {
+	switch {
+	case o.err != nil && got.err != nil:
+		return ""
+	case o.err != nil:
+		return fmt.Sprintf("done where the unsharded database fails: %v", o.err)
+	case got.err != nil:
+		return fmt.Sprintf("an error: %v", got.err)
+	case o.affected != got.affected:
+		return fmt.Sprintf("%d rows affected instead of %d", got.affected, o.affected)
+	case w.last && o.last != got.last:
+		return fmt.Sprintf("last insert id %d instead of %d", got.last, o.last)
+	case !slices.Equal(o.rows, got.rows):
+		return "RETURNING: " + differInSequence(o.rows, got.rows)
+	}
+	return ""
+}
+
+// step runs one write on both sides and compares. The sharded side goes first:
+// what it refuses the other does not run.
+func (c *cluster) step(ctx context.Context, g *generator, single, sharded execer, n *tally) (problem string, w write) {
+	w = g.write()
+	protocol := g.protocol
+	_, text, args := c.as(protocol, w.statement)
+	c.trace.take()
+	n.run++
+	got := run(ctx, sharded, &w, text, args)
+	units := c.trace.take()
+	detail := func(what string) string {
+		return fmt.Sprintf("%s, %s: %s\n%s\nargs %s\nunits\n  %s", c.name, protocol, what, text, show(args), strings.Join(units, "\n  "))
+	}
+	if reason, ok := refused(got.err); ok {
+		n.refused[reason]++
+		if len(units) > 0 {
+			return detail("refused after it was sent: " + got.err.Error()), w
+		}
+		return "", w
+	}
+	want := run(ctx, single, &w, text, args)
+	if d := want.differ(got, &w); d != "" {
+		return detail(d), w
+	}
+	if want.err != nil {
+		n.failed++
+	} else {
+		n.answered++
+	}
+	return "", w
+}
+
+// checkWrites runs the writes of one seed, alone or as a transaction, and
+// compares all rows. It reports whether the rows are still alike.
+func (c *cluster) checkWrites(ctx context.Context, seed uint64) (n tally, problem string) {
+	g := newGenerator(seed, c.schema())
+	n.refused = map[string]int{}
+	g.protocol = one(g, protocols...)
+	p := c.prepared
+	if g.protocol == "interpolated" {
+		p = c.interpolated
+	}
+	var history []string
+	note := func(s string) { history = append(history, s) }
+	end := func(problem string) (tally, string) {
+		n.wrong++
+		return n, problem + "\nbefore it\n  " + strings.Join(history, "\n  ")
+	}
+	compare := func() string {
+		var out strings.Builder
+		c.compareRows(ctx, func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }, tables...)
+		return out.String()
+	}
+	if g.in(60) {
+		var on execer = p.sharded.ConnPool
+		if g.in(30) {
+			on = p.logical
+		}
+		problem, w := c.step(ctx, g, p.single, on, &n)
+		note(w.statement.text())
+		if problem == "" {
+			problem = compare()
+		}
+		if problem != "" {
+			return end(problem)
+		}
+		return n, ""
+	}
+	single, err := p.single.BeginTx(ctx, nil)
+	if err != nil {
+		return end(err.Error())
+	}
+	defer func() { _ = single.Rollback() }()
+	sharded, err := p.logical.BeginTx(ctx, nil)
+	if err != nil {
+		return end(err.Error())
+	}
+	defer func() { _ = sharded.Rollback() }()
+	both := func(text string) error {
+		note(text)
+		_, err := single.ExecContext(ctx, text)
+		if err == nil {
+			_, err = sharded.ExecContext(ctx, text)
+		}
+		return err
+	}
+	open := 0
+	for range 1 + g.IntN(6) {
+		switch k := g.IntN(10); {
+		case k == 0:
+			open++
+			err = both(fmt.Sprintf("SAVEPOINT s%d", open))
+		case k == 1 && open > 0:
+			open = 1 + g.IntN(open)
+			err = both(fmt.Sprintf("ROLLBACK TO SAVEPOINT s%d", open))
+		default:
+			problem, w := c.step(ctx, g, single, sharded, &n)
+			note(w.statement.text())
+			if problem != "" {
+				return end(problem)
+			}
+			if strings.HasPrefix(w.statement.sql, "TRUNCATE") {
+				open = 0
+			}
+		}
+		if err != nil {
+			return end(err.Error())
+		}
+	}
+	if g.in(60) {
+		note("COMMIT")
+		if err = single.Commit(); err == nil {
+			err = sharded.Commit()
+		}
+	} else {
+		note("ROLLBACK")
+		if err = single.Rollback(); err == nil {
+			err = sharded.Rollback()
+		}
+	}
+	if err != nil {
+		return end(err.Error())
+	}
+	if problem := compare(); problem != "" {
+		return end(problem)
+	}
+	return n, ""
+}
+
+// TestGeneratedWritesDoAsUnsharded runs a fixed set of generated writes.
+func TestGeneratedWritesDoAsUnsharded(t *testing.T) {
+	first, count := statements(t, 120)
+	var total tally
+	failures := 0
+	for _, top := range topologies {
+		c := newCluster(t, "write", top)
+		c.fill(t)
+		for seed := first; seed < first+uint64(count); seed++ {
+			// Every ten seeds begin with the same rows, so that a seed can be run again
+			// with those before it.
+			if seed%10 == 0 {
+				c.empty(t)
+				c.fill(t)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			n, problem := c.checkWrites(ctx, seed)
+			cancel()
+			total.add(n)
+			if problem == "" {
+				continue
+			}
+			if failures++; failures <= 20 {
+				from := seed - seed%10
+				t.Errorf("seed %d: %s\nrerun: ORACLE_SEED=%d ORACLE_N=%d go test -run '^%s$' ./tests/oracle\n", seed, problem, from, seed-from+1, t.Name())
+			}
+			c.empty(t)
+			c.fill(t)
+		}
+	}
+	t.Log(&total)
+}
