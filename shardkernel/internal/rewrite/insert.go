@@ -13,6 +13,7 @@ import (
 func (t *Template) severalInserts(e *plan.Execution, result *route.Result, args []any) error {
 	insert := t.stmt.Insert
 	e.Merge = &plan.Merge{}
+	e.LastInsertID = result.LastKey
 	if insert.Returning {
 		if insert.Ignore || insert.Conflict && len(insert.OnDup) == 0 {
 			return fault.Unsupported("RETURNING over several nodes", "a node returns nothing for a row it skips, so the rows could not be told apart",

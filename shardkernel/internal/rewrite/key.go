@@ -86,15 +86,16 @@ func (r *recipe) placeInOrder(s spelling) (plan.ColumnRef, bool) {
 // and +?; 2.0, '2', 1+1 and -? are not.
 func (r *recipe) checkMeaning(by *parse.ByItem, clause string) error {
 	text := r.text(by.Span)
-	bare := strings.ToLower(strings.Trim(text, "(+) \t\r\n"))
-	bare, _, _ = strings.Cut(bare, "collate") // SQLite does not count it
+	bare, _, _ := strings.Cut(strings.ToLower(text), "collate") // SQLite does not count it
+	bare = strings.TrimRight(strings.TrimLeft(bare, "(+ \t\r\n"), ") \t\r\n")
+	number := strings.TrimLeft(bare, "(+- \t\r\n")
 	commented := strings.Contains(text, "/*") || strings.Contains(text, "--") || strings.Contains(text, "#")
 	switch {
 	case strings.Trim(text, "0123456789") == "":
 		return nil
 	case bare == "?":
 		return refuse(clause+" "+text, "whether it is a position depends on how the driver sends it", "name the column")
-	case by.Constant && commented, bare == "true", bare == "false", strings.Trim(bare, "0123456789(+-) \t\r\n") == "":
+	case by.Constant && commented, number == "true", number == "false", number != "" && strings.Trim(number, "0123456789") == "":
 		return refuse(clause+" "+text, "it may be a position or a constant", "name the column")
 	case by.Item >= 0 && (by.Column != nil || by.ByAlias) && !strings.Contains(text, ".") && r.severalLike(by.Item):
 		return refuse(clause+" "+text, "several columns of the select list have that name", "give them different aliases, or name the table")
@@ -183,6 +184,9 @@ func (r *recipe) place(by *parse.ByItem, s spelling, alias, clause string) (plan
 			return column, nil
 		}
 	case by.Position > 0:
+		if r.hidesOrder() {
+			return plan.ColumnRef{}, refuse(clause+" "+r.text(by.Span), "what a column shows may not tell its order, and which one it is is hidden by *", "name the column")
+		}
 		if by.Position > len(r.selection.Items) { // every * is at least one column
 			r.hidden = clause + " " + r.text(by.Span)
 		}

@@ -101,6 +101,25 @@ func exactForm(server Server, c *value.Column) (before, after string) {
 	return "", ""
 }
 
+// hidesOrder reports whether a column of the tables may need an exact form.
+func (r *recipe) hidesOrder() bool {
+	if r.template.server.Dialect.Name != dialect.MySQL.Name {
+		return false
+	}
+	for table := range r.template.stmt.Tables {
+		t := r.tableOf(table)
+		if t == nil {
+			return true
+		}
+		for i := range t.Columns {
+			if before, after := exactForm(r.template.server, &t.Columns[i]); before+after != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // exactColumn derives the exact form of a key that needs one.
 func (r *recipe) exactColumn(s spelling, alias string) (plan.ColumnRef, bool) {
 	if s.extreme != nil {

@@ -108,6 +108,9 @@ func (p *Program) routeInsert(args []any, meta Meta, keys []any) (*Result, error
 	if err != nil {
 		return nil, err
 	}
+	if len(keyRows) == 0 && len(result.Units) > 1 {
+		result.LastKey = in.lastKey(&e, generated)
+	}
 	if len(keyRows) > 0 {
 		result.KeyRows, result.KeyTable, result.Keys, result.KeyPosition = keyRows, in.ref.rule, keys, generated
 	}
@@ -139,6 +142,25 @@ func (in *insertion) keyRows(e *evaluation, generated int) ([]int, error) {
 		}
 	}
 	return rows, e.err
+}
+
+// lastKey returns the integer that the last row gives for the generated column, 0
+// where there is none.
+func (in *insertion) lastKey(e *evaluation, generated int) int64 {
+	for i := len(in.rows) - 1; i >= 0 && generated >= 0; i-- {
+		if generated >= len(in.rows[i]) {
+			continue
+		}
+		arg, known := e.arg(&in.rows[i][generated])
+		if !known {
+			continue
+		}
+		v, err := e.program.convert.Store(arg, e.meta.column(in.ref.rule.Name, in.ref.rule.Key.Column))
+		if n, ok := v.Int64(); ok && err == nil {
+			return n
+		}
+	}
+	return 0
 }
 
 // nodeOf returns the node of one row. key is the row's generated key, if

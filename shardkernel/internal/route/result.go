@@ -39,6 +39,9 @@ type Result struct {
 	Keys     []any // the generated keys, one for each of KeyRows
 	// KeyPosition is where the key stands in a row; -1: the column is to be added.
 	KeyPosition int
+	// LastKey is, for an INSERT over several units without generated keys, the
+	// last integer it gives for the column that numbers the rows; 0 without one.
+	LastKey int64
 }
 
 // NeedsKeys reports whether the statement must be routed again with generated

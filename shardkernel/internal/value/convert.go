@@ -19,8 +19,7 @@ const (
 	MatchUnknown Match = iota
 	// MatchValue means that only rows with the returned Value can match.
 	MatchValue
-	// MatchNone means that no stored value is equal, such as 1.5 in an integer
-	// column.
+	// MatchNone means that no stored value is equal.
 	MatchNone
 	// MatchNull means that the value is NULL.
 	MatchNull
@@ -133,6 +132,9 @@ func (c Converter) compareUntyped(o operand) (algorithm.Value, Match) {
 	return algorithm.Value{}, MatchUnknown
 }
 
+// compareInteger compares an integer column. A number with a fraction equals no
+// integer, and yet MariaDB finds rows by it: where it looks the constant up in an
+// index it rounds it first, and 8.5 finds 9. It may match anywhere.
 func compareInteger(o operand, col *Column) (algorithm.Value, Match) {
 	switch o.form {
 	case formInt:
@@ -144,7 +146,7 @@ func compareInteger(o operand, col *Column) (algorithm.Value, Match) {
 		case math.Abs(o.float) >= maxExactFloat || math.IsNaN(o.float):
 			return algorithm.Value{}, MatchUnknown
 		case o.float != math.Trunc(o.float):
-			return noInteger(col)
+			return algorithm.Value{}, MatchUnknown
 		}
 		return algorithm.Int(int64(o.float)), MatchValue
 	case formDecimal:
@@ -152,10 +154,7 @@ func compareInteger(o operand, col *Column) (algorithm.Value, Match) {
 		if !ok {
 			return algorithm.Value{}, MatchUnknown
 		}
-		if !n.integral() {
-			return noInteger(col)
-		}
-		if v, ok := n.integer(); ok {
+		if v, ok := n.integer(); ok && n.integral() {
 			return v, MatchValue
 		}
 	case formText, formBytes:
@@ -172,24 +171,10 @@ func compareIntegerText(s string, col *Column) (algorithm.Value, Match) {
 	if !ok {
 		return algorithm.Value{}, MatchUnknown
 	}
-	if !n.integral() {
-		if len(n.whole)+len(n.fraction) <= 15 { // differs from every integer as a float64, too
-			return noInteger(col)
-		}
-		return algorithm.Value{}, MatchUnknown
-	}
-	if v, ok := n.integer(); ok && col.holds(v) {
+	if v, ok := n.integer(); ok && n.integral() && col.holds(v) {
 		return v, MatchValue
 	}
 	return algorithm.Value{}, MatchUnknown
-}
-
-// noInteger is the match of a number with a fraction.
-func noInteger(col *Column) (algorithm.Value, Match) {
-	if col.Flexible { // the column may hold the fraction
-		return algorithm.Value{}, MatchUnknown
-	}
-	return algorithm.Value{}, MatchNone
 }
 
 func boundInteger(o operand, col *Column, lower, open bool) (v algorithm.Value, excl, ok bool) {
