@@ -122,6 +122,8 @@ func refused(err error) (reason string, ok bool) {
 // place of a row in the order; rows of one place may come in any order.
 func (q *query) differ(want, got, everything answer) string {
 	switch {
+	case got.err != nil && strings.HasPrefix(got.err.Error(), "panic"):
+		return got.err.Error()
 	case want.err != nil && got.err != nil:
 		return ""
 	case want.err != nil:

@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -227,7 +228,12 @@ type execer interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-func run(ctx context.Context, on execer, w *write, query string, args []any) outcome {
+func run(ctx context.Context, on execer, w *write, query string, args []any) (o outcome) {
+	defer func() {
+		if r := recover(); r != nil {
+			o = outcome{err: fmt.Errorf("panic: %v\n%s", r, debug.Stack())}
+		}
+	}()
 	if w.returning {
 		a := read(on.QueryContext(ctx, query, args...))
 		rows := append(shown(a.rows), a.columns...)
@@ -237,7 +243,6 @@ func run(ctx context.Context, on execer, w *write, query string, args []any) out
 	if err != nil {
 		return outcome{err: err}
 	}
-	var o outcome
 	o.affected, _ = result.RowsAffected()
 	o.last, _ = result.LastInsertId()
 	return o
@@ -245,6 +250,8 @@ func run(ctx context.Context, on execer, w *write, query string, args []any) out
 
 func (o *outcome) differ(got outcome, w *write) string {
 	switch {
+	case got.err != nil && strings.HasPrefix(got.err.Error(), "panic"):
+		return got.err.Error()
 	case o.err != nil && got.err != nil:
 		return ""
 	case o.err != nil:
@@ -392,7 +399,7 @@ func (c *cluster) checkWrites(ctx context.Context, seed uint64) (n tally, proble
 
 // TestGeneratedWritesDoAsUnsharded runs a fixed set of generated writes.
 func TestGeneratedWritesDoAsUnsharded(t *testing.T) {
-	first, count := statements(t, 120)
+	first, count := statements(t, 40)
 	var total tally
 	failures := 0
 	for _, top := range topologies {

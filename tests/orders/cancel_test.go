@@ -137,7 +137,7 @@ func TestAStatementTimeLimitEndsStatements(t *testing.T) {
 	c := writeCluster(t)
 	c.reset(t)
 	cfg := c.config()
-	cfg.Props.StatementTimeout = 100 * time.Millisecond
+	cfg.Props.StatementTimeout = 500 * time.Millisecond
 	a := c.open(t, cfg, nil)
 	unlock := lockNode(t, c)
 	defer unlock()

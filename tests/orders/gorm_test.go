@@ -236,12 +236,14 @@ func outcome(v any, err error) string {
 	return fmt.Sprintf("%s\nerror %q", text, mine)
 }
 
-// configurations are the ways an application may open GORM.
-var configurations = []struct {
+type configuration struct {
 	name   string
-	params []string
+	params []string // of the DSNs
 	gorm   gorm.Config
-}{
+}
+
+// configurations are the ways an application may open GORM.
+var configurations = []configuration{
 	{name: "prepared"},
 	{name: "interpolated", params: []string{"interpolateParams=true"}},
 	{name: "PrepareStmt", gorm: gorm.Config{PrepareStmt: true}},

@@ -324,6 +324,10 @@ func inTransaction(t *testing.T, pool *sql.DB) asker {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = tx.Rollback() })
+	return pooledTx(tx)
+}
+
+func pooledTx(tx *sql.Tx) asker {
 	return func(ctx context.Context, query string, args []any) (*sql.Rows, error) {
 		return tx.QueryContext(ctx, query, args...)
 	}

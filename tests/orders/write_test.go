@@ -288,11 +288,13 @@ var gormWrites = []step{
 	}),
 }
 
-func TestGORMWritesDoWhatTheyDoOnOneDatabase(t *testing.T) { compareWrites(t, gormWrites) }
+func TestGORMWritesDoWhatTheyDoOnOneDatabase(t *testing.T) {
+	compareWrites(t, gormWrites, configurations)
+}
 
 // compareWrites takes every step on the nodes and on the single database, from
 // the same rows, and compares what was seen and what is stored.
-func compareWrites(t *testing.T, steps []step) {
+func compareWrites(t *testing.T, steps []step, configurations []configuration) {
 	t.Helper()
 	c := writeCluster(t)
 	now := func() time.Time { return newYear }

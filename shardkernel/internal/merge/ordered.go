@@ -31,6 +31,7 @@ func newSortKeys(head *header, items []plan.SortKey) (sortKeys, error) {
 				fmt.Sprintf("the server sorts the %s column %q by the place of the value in its definition, which the text does not tell", head.columns[o.index].typeName, o.name),
 				"order by the column + 0")
 		}
+		o.sorts = true
 		keys[i] = sortKey{operand: o, desc: item.Desc}
 	}
 	return keys, nil

@@ -137,6 +137,21 @@ func TestTextIsOrderedByPaddedWeights(t *testing.T) {
 		texts("a", "a "), texts("A", "a\t", "B"))
 }
 
+// MariaDB compares 'a' and 'a\x00' of a NO PAD collation as different, yet sorts
+// them as equal.
+func TestTextEndingInZeroIsNotSortedWithoutPadding(t *testing.T) {
+	noPad := plan.TextOrder{HasWeight: true, Weight: fromEnd(0)}
+	recipe := &plan.Merge{Kind: plan.MergeOrdered, Derived: 1, OrderBy: []plan.SortKey{{Text: noPad}}}
+	if _, err := merged(t, recipe, texts("a", "a\x00"), texts("b")); !errors.Is(err, fault.ErrUnsupported) {
+		t.Errorf("error %v, want ErrUnsupported", err)
+	}
+	want(t, []string{`"a"`, `"a\x00b"`, `"b"`}, recipe, texts("a", "b"), texts("a\x00b"))
+	recipe.OrderBy[0].Text = padded
+	want(t, []string{`"a\x00"`, `"a"`}, recipe, texts("a"), texts("a\x00"))
+	recipe = &plan.Merge{Kind: plan.MergeGroup, Derived: 1, GroupBy: []plan.GroupKey{{Text: noPad}}}
+	want(t, []string{`"a"`, `"a\x00"`}, recipe, texts("a"), texts("a\x00"))
+}
+
 func TestBinaryTextIsPaddedWithSpacesWithoutWeights(t *testing.T) {
 	got, err := orderOf(t, "VARCHAR", false, plan.TextOrder{PadSpace: true}, text("a"), text("a\t"), text("a "), text("A"))
 	if err != nil || strings.Join(got, " ") != `"A" "a\t" "a" "a "` {

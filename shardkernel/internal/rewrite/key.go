@@ -184,7 +184,7 @@ func (r *recipe) place(by *parse.ByItem, s spelling, alias, clause string) (plan
 			return column, nil
 		}
 	case by.Position > 0:
-		if r.hidesOrder() {
+		if slices.ContainsFunc(r.selection.Items, isStar) && r.hidesOrder() {
 			return plan.ColumnRef{}, refuse(clause+" "+r.text(by.Span), "what a column shows may not tell its order, and which one it is is hidden by *", "name the column")
 		}
 		if by.Position > len(r.selection.Items) { // every * is at least one column
@@ -213,15 +213,16 @@ func (r *recipe) place(by *parse.ByItem, s spelling, alias, clause string) (plan
 // itemColumn returns where an item stands in the nodes' rows; ok is false when
 // a * stands on both sides of it.
 func (r *recipe) itemColumn(i int) (column plan.ColumnRef, ok bool) {
-	star := func(item parse.Item) bool { return item.Star }
 	switch items := r.selection.Items; {
-	case !slices.ContainsFunc(items[:i], star):
+	case !slices.ContainsFunc(items[:i], isStar):
 		return plan.ColumnRef{Index: i}, true
-	case !slices.ContainsFunc(items[i:], star):
+	case !slices.ContainsFunc(items[i:], isStar):
 		return plan.ColumnRef{Index: len(items) - 1 - i, FromEnd: true}, true
 	}
 	return plan.ColumnRef{}, false
 }
+
+func isStar(item parse.Item) bool { return item.Star }
 
 // starHolds reports whether the column is one of those a * stands for, under a
 // name that no other item has.

@@ -133,6 +133,8 @@ func columnOf(t testing.TB, name, typ string) value.Column {
 		c.Class, c.Scale = value.ClassTimestamp, 6
 	case "enum":
 		c.Class = value.ClassEnum
+	case "bit":
+		c.Class = value.ClassBit
 	case "json", "uuid":
 		c.Class = value.ClassOther
 	case "varchar":
@@ -176,8 +178,8 @@ func printExecution(e *plan.Execution) string {
 	if m := e.Merge; m != nil {
 		b.WriteString(printMerge(m))
 	}
-	for _, w := range e.Warnings {
-		fmt.Fprintf(&b, "warning: %s\n", w)
+	if e.LastInsertID != 0 {
+		fmt.Fprintf(&b, "last insert id %d\n", e.LastInsertID)
 	}
 	return b.String()
 }
