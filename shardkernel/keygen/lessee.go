@@ -110,7 +110,7 @@ func newHolder() string {
 
 // wait returns when the lease has been taken or renewed, or cannot be.
 func (l *lessee) wait(ctx context.Context) error {
-	a, err := l.ask()
+	a, err := l.ask() //nolint:contextcheck // what it starts outlives the caller
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -93,6 +94,8 @@ func TestRowsAreKeptWhileManyGoroutinesAndCancellationsMixFinishers(t *testing.T
 		prepare bool
 		params  []string
 	}{
+		// Most of these wait for each other until their contexts end: see
+		// TestKnownTransactionsOnSmallPoolsStillWaitForEachOther.
 		{"pools of one", 1, false, nil},
 		{"pools of two", 2, false, nil},
 		{"pools for all, interpolated", 40, false, []string{"interpolateParams=true"}},
@@ -133,7 +136,8 @@ func TestRowsAreKeptWhileManyGoroutinesAndCancellationsMixFinishers(t *testing.T
 								maybe[row.ID] = true
 							}
 						}
-						if err != nil && mine.Err() == nil && !errors.Is(err, errUndone) {
+						var late net.Error // a dial gives up a moment before its context ends
+						if err != nil && mine.Err() == nil && !errors.Is(err, errUndone) && !(errors.As(err, &late) && late.Timeout()) {
 							failures[err.Error()]++
 						}
 						mu.Unlock()
@@ -242,8 +246,12 @@ func mix(db *gorm.DB, r *rand.Rand, rows []orderItem) error {
 				return err
 			}
 			_ = tx.Transaction(func(tx *gorm.DB) error {
-				if err := tx.Delete(&rows).Error; err != nil {
-					return err
+				// By the primary key of each: a scan would lock what others insert, and
+				// no server sees a deadlock over two of them.
+				for _, row := range rows {
+					if err := tx.Delete(&orderItem{}, "uid = ? AND id = ?", row.UID, row.ID).Error; err != nil {
+						return err
+					}
 				}
 				return errUndone
 			})
