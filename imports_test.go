@@ -61,7 +61,7 @@ var arrow = map[string][]string{
 		"internal/fault", "shardkernel/internal/dialect", "shardkernel/internal/execute", "shardkernel/internal/plan",
 	},
 
-	"shardkernel":        {"internal/fault", "config", "shardkernel/...", "-shardkernel/driver"},
+	"shardkernel":        {"internal/fault", "internal/nearest", "config", "shardkernel/...", "-shardkernel/driver"},
 	"shardkernel/driver": {"internal/fault", "hint", "shardkernel"},
 	"callbacks":          {"internal/fault", "shardkernel", "shardkernel/keygen"},
 	".":                  {"..."},

@@ -14,7 +14,9 @@ type Preview struct {
 	// Reason says in a sentence why the statement goes where it goes.
 	Reason string
 	Units  []ExecutionUnit
-	// Warnings name what is allowed but likely to be slow or surprising.
+	// Warnings name what is allowed but may be slow or surprising over several
+	// nodes: a scatter without a sharding condition, groups held in memory, rows
+	// skipped by OFFSET, a write whose commits are not one.
 	Warnings []string
 }
 
@@ -30,7 +32,7 @@ func preview(ctx context.Context, kernel *shardkernel.Kernel, query string, args
 	if err != nil {
 		return nil, err
 	}
-	p := &Preview{Kind: string(ex.Kind), Reason: ex.Reason, Warnings: ex.Warnings}
+	p := &Preview{Kind: string(ex.Kind), Reason: ex.Reason, Warnings: ex.Warnings()}
 	for i := range ex.Units {
 		u := &ex.Units[i]
 		p.Units = append(p.Units, ExecutionUnit{DataSource: u.DataSource, SQL: u.SQL, Args: u.Args})

@@ -84,12 +84,13 @@ type compiler struct {
 
 // compile reads a text: its tokens, and, if they name a configured table, its
 // syntax.
-func (c *compiler) compile(text string) (*statement, error) {
+func (c *compiler) compile(text string) (s *statement, err error) {
+	defer recovered(&err)
 	outline, err := parse.Scan(text, c.rules, c.server.Dialect)
 	if err != nil {
 		return nil, err
 	}
-	s := &statement{verb: outline.Verb, read: outline.Read}
+	s = &statement{verb: outline.Verb, read: outline.Read}
 	if !outline.Named {
 		s.source = c.rules.DefaultDataSource
 		return s, refuseSession(s.verb)
@@ -138,7 +139,7 @@ func refuseSession(verb string) error {
 	switch verb {
 	case "SET", "USE", "LOCK", "UNLOCK", "PREPARE", "EXECUTE", "DEALLOCATE", "HANDLER", "XA":
 		return fault.Unsupported(verb, "it changes the session of a connection that other statements share",
-			"set session variables in the data sources' DSN")
+			"set session variables in the data sources' DSN; for GORM's Migrator().DropTable, which sends it, use Plugin.DataSource(name)")
 	}
 	return nil
 }

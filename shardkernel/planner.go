@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"slices"
 
 	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/internal/nearest"
 	"github.com/gormshard/sharding/shardkernel/internal/metadata"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 	"github.com/gormshard/sharding/shardkernel/internal/route"
+	"github.com/gormshard/sharding/shardkernel/internal/rule"
 	"github.com/gormshard/sharding/shardkernel/internal/value"
 )
 
@@ -67,7 +71,8 @@ func (k *Kernel) keepProtocol(ex *plan.Execution) {
 
 // rewritten routes one execution, with generated keys where it needs them, and
 // rewrites it.
-func (s *statement) rewritten(ctx context.Context, args []any, meta route.Meta) (*plan.Execution, error) {
+func (s *statement) rewritten(ctx context.Context, args []any, meta route.Meta) (ex *plan.Execution, err error) {
+	defer recovered(&err)
 	result, err := s.program.Route(args, meta)
 	if err != nil {
 		return nil, err
@@ -81,11 +86,23 @@ func (s *statement) rewritten(ctx context.Context, args []any, meta route.Meta) 
 			return nil, err
 		}
 	}
-	ex, err := s.rewrite.Rewrite(result, args, meta)
+	ex, err = s.rewrite.Rewrite(result, args, meta)
 	if err == nil && len(result.Keys) > 0 {
 		ex.LastInsertID, _ = result.Keys[0].(int64)
 	}
 	return ex, err
+}
+
+// recovered makes an error of a panic in the planner, which no statement of a
+// user's may cause: nothing has been sent.
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		what := fmt.Sprintf("%T", p) // the value may hold an argument
+		if e, ok := p.(runtime.Error); ok {
+			what = e.Error()
+		}
+		*err = fault.Unsupported("this statement", "the planner failed on it: "+what, "please report it; rewrite it in another way meanwhile")
+	}
 }
 
 func nextKeys(ctx context.Context, result *route.Result) ([]any, error) {
@@ -148,30 +165,27 @@ func (k *Kernel) columnsOf(ctx context.Context, logical string) (*value.Table, e
 	if t, ok := k.meta.Get(logical); ok {
 		return t, nil
 	}
-	type node struct{ source, table string }
-	var nodes []node
-	if t, ok := k.rules.Table(logical); ok {
-		for _, source := range t.Sources() {
-			for i := range t.Nodes {
-				if t.Nodes[i].DataSource == source {
-					nodes = append(nodes, node{source, t.Nodes[i].Table})
-					break
-				}
-			}
+	rules, sharded := k.rules.Table(logical)
+	var nodes []rule.Node
+	if sharded {
+		for _, source := range rules.Sources() {
+			i := slices.IndexFunc(rules.Nodes, func(n rule.Node) bool { return n.DataSource == source })
+			nodes = append(nodes, rules.Nodes[i])
 		}
 	} else {
 		for _, source := range k.rules.DataSources {
-			nodes = append(nodes, node{source, logical})
+			nodes = append(nodes, rule.Node{DataSource: source, Table: logical})
 		}
 	}
 	var first error
-	for _, n := range nodes {
-		t, err := k.meta.Table(ctx, n.source, n.table, logical)
+	for i := range nodes {
+		t, err := k.meta.Table(ctx, nodes[i].DataSource, nodes[i].Table, logical)
 		switch {
+		case err == nil && sharded:
+			return t, k.checkColumns(rules, t)
 		case err == nil:
 			return t, nil
 		case errors.Is(err, metadata.ErrNoTable):
-			return nil, nil
 		case errors.Is(err, fault.ErrConfig), ctx.Err() != nil:
 			return nil, err
 		case first == nil:
@@ -179,4 +193,34 @@ func (k *Kernel) columnsOf(ctx context.Context, logical string) (*value.Table, e
 		}
 	}
 	return nil, first
+}
+
+// checkColumns finds a rule on columns that the table does not have. The columns
+// are not kept then, so that the next statement finds it as well.
+func (k *Kernel) checkColumns(rules *rule.Table, table *value.Table) error {
+	var names []string
+	for i := range table.Columns {
+		names = append(names, table.Columns[i].Name)
+	}
+	var errs []error
+	check := func(place, column string) {
+		if _, ok := table.Column(column); !ok {
+			errs = append(errs, &fault.ConfigError{
+				Path: "sharding.tables." + rules.Name + "." + place, Reason: fmt.Sprintf("the table has no column %q", column), Remedy: nearest.HintOrList(column, names),
+			})
+		}
+	}
+	if rules.Database != nil {
+		check("databaseStrategy.standard.column", rules.Database.Column)
+	}
+	if rules.Tables != nil {
+		check("tableStrategy.standard.column", rules.Tables.Column)
+	}
+	if rules.Key != nil {
+		check("keyGenerate.column", rules.Key.Column)
+	}
+	if len(errs) > 0 {
+		k.meta.Drop(rules.Name)
+	}
+	return errors.Join(errs...)
 }

@@ -103,8 +103,10 @@ func TestServerColumnsAreRead(t *testing.T) {
 		"s": func(c *value.Column) bool {
 			return c.Class == value.ClassText && c.Length == 20 && c.PadSpace && len(c.SpaceWeight) > 0 && c.WeightRefused == ""
 		},
-		"c":    func(c *value.Column) bool { return c.Class == value.ClassText && string(c.SpaceWeight) == "\x00\x20" },
-		"l":    func(c *value.Column) bool { return c.Class == value.ClassText && c.WeightRefused == "" && c.WeightLimit > 0 },
+		"c": func(c *value.Column) bool { return c.Class == value.ClassText && string(c.SpaceWeight) == "\x00\x20" },
+		"l": func(c *value.Column) bool {
+			return c.Class == value.ClassText && c.WeightRefused == "" && c.WeightLimit > 0
+		},
 		"b":    func(c *value.Column) bool { return c.Class == value.ClassBinary && c.Length == 3 && c.Binary() },
 		"day":  func(c *value.Column) bool { return c.Class == value.ClassDate },
 		"dt":   func(c *value.Column) bool { return c.Class == value.ClassDateTime && c.Scale == 3 },

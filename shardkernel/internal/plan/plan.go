@@ -40,7 +40,6 @@ type Execution struct {
 	// LastInsertID answers an insert with generated keys, or over several units:
 	// the first generated key, else the last explicit integer key, else 0.
 	LastInsertID int64
-	Warnings     []string
 }
 
 // MergeKind tells how the units' rows become one result.

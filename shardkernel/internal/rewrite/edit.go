@@ -45,6 +45,9 @@ func spliceRange(stmt *parse.Statement, within parse.Span, edits []edit, args []
 	position := within.Start
 	for i := range edits {
 		e := &edits[i]
+		if e.Start < position {
+			continue // a name inside a piece that another edit removes
+		}
 		text.WriteString(stmt.Text[position:e.Start])
 		text.WriteString(e.text)
 		if pick != nil {

@@ -97,7 +97,7 @@ func (r *recipe) checkMeaning(by *parse.ByItem, clause string) error {
 		return refuse(clause+" "+text, "whether it is a position depends on how the driver sends it", "name the column")
 	case by.Constant && commented, number == "true", number == "false", number != "" && strings.Trim(number, "0123456789") == "":
 		return refuse(clause+" "+text, "it may be a position or a constant", "name the column")
-	case by.Item >= 0 && (by.Column != nil || by.ByAlias) && !strings.Contains(text, ".") && r.severalLike(by.Item):
+	case by.Item >= 0 && (by.Column != nil || by.ByAlias) && !strings.Contains(text, ".") && r.severalLike(by):
 		return refuse(clause+" "+text, "several columns of the select list have that name", "give them different aliases, or name the table")
 	case by.Column == nil && by.Item < 0 && r.sharedName(by.Span):
 		return refuse(clause+" "+text, "several tables have a column of a name in it, and the select list says which is meant", "name the tables")
@@ -106,27 +106,26 @@ func (r *recipe) checkMeaning(by *parse.ByItem, clause string) error {
 }
 
 // severalLike reports whether the select list may have another column that the
-// name by which an item was found means: the server looks for labels first, then
+// name means by which an item was found: the server looks for labels first, then
 // for columns behind an alias.
-func (r *recipe) severalLike(i int) bool {
+func (r *recipe) severalLike(by *parse.ByItem) bool {
 	items := r.selection.Items
-	sources := r.template.stmt.Scopes[0].Sources
-	same := func(a, b *parse.Item) bool { return strings.EqualFold(a.Label, b.Label) }
-	if items[i].Alias != "" && items[i].Column != nil {
-		// The name may be that of the column behind the alias as well.
-		same = func(a, b *parse.Item) bool {
-			return strings.EqualFold(a.Label, b.Label) || b.Column != nil && a.Column.Name == b.Column.Name
-		}
-	}
-	for j := range items {
-		item := &items[j]
-		if item.Star && sources > 1 && items[i].Alias != "" && items[i].Column != nil {
-			return true // a * whose columns may have the name
-		}
-		if j == i || item.Star || item.Alias == "" && item.Column == nil || !same(&items[i], item) {
+	found := &items[by.Item]
+	behind := !by.ByAlias && !strings.EqualFold(found.Label, by.Column.Name)
+	for i := range items {
+		item := &items[i]
+		switch {
+		case item.Star:
+			if behind && r.template.stmt.Scopes[0].Sources > 1 {
+				return true // one of its columns may have the name as label
+			}
+			continue
+		case behind && (item.Column == nil || item.Column.Name != by.Column.Name):
+			continue
+		case !behind && (item.Alias == "" && item.Column == nil || !strings.EqualFold(item.Label, found.Label)):
 			continue
 		}
-		if item.Column == nil || items[i].Column == nil || *item.Column != *items[i].Column {
+		if item != found && (item.Column == nil || found.Column == nil || *item.Column != *found.Column) {
 			return true
 		}
 	}

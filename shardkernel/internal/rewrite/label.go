@@ -52,7 +52,7 @@ func newLabels(stmt *parse.Statement) labels {
 					continue
 				}
 				if !isQualifier(stmt, r) || r.Schema != (parse.Span{}) || !keep(r) {
-					l.aliased = append(l.aliased, item.Expr)
+					l.aliased = append(l.aliased, labelled(stmt, i))
 					break
 				}
 			}
@@ -69,6 +69,21 @@ func newLabels(stmt *parse.Statement) labels {
 	}
 	l.returned = returnedNames(stmt)
 	return l
+}
+
+// labelled returns the text that labels an item without alias: MariaDB counts a
+// comment between the comma before and the expression to it.
+func labelled(stmt *parse.Statement, item int) parse.Span {
+	items := stmt.Select.Items
+	span := items[item].Expr
+	if item == 0 {
+		return span
+	}
+	between := stmt.Text[items[item-1].End:span.Start]
+	if comma := strings.IndexByte(between, ','); comma >= 0 {
+		span.Start = span.Start - len(strings.TrimLeft(between[comma+1:], " \t\r\n"))
+	}
+	return span
 }
 
 // keepable returns, for each entry of Statement.Tables, the index of its
@@ -107,7 +122,7 @@ func inHint(stmt *parse.Statement, r *parse.Rename) bool {
 }
 
 var (
-	listBefore = regexp.MustCompile("(?i)(?:RETURNING|,)\\s*$")
+	listBefore = regexp.MustCompile(`(?i)(?:RETURNING|,)\s*$`)
 	columnRest = regexp.MustCompile("(?i)^\\s*\\.\\s*(?:\\*|[\\w$]+|`[^`]+`)\\s*(?:$|,|;|AS\\s)")
 )
 

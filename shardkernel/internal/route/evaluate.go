@@ -172,10 +172,46 @@ func (e *evaluation) evalTuples(r *reference, x *expr) (set nodeSet, every bool)
 		every = every || everyTuple
 		set.unite(nodes)
 	}
-	if x.list != noList {
+	if x.list != noList && e.uniform(x.tuples) {
 		e.keepElements(x.list, elements)
 	}
 	return set, every
+}
+
+// uniform reports whether the tuples hold values of one type at each position.
+// The server compares a column with all of the list in one type, so a list of
+// several must not be shortened.
+func (e *evaluation) uniform(tuples [][]parse.Operand) bool {
+	for position := range tuples[0] {
+		class := operandOther
+		for i, tuple := range tuples {
+			arg, known := e.arg(&tuple[position])
+			c := classOf(arg)
+			if !known || c == operandOther || i > 0 && c != class {
+				return false
+			}
+			class = c
+		}
+	}
+	return true
+}
+
+type operandClass uint8
+
+const (
+	operandOther operandClass = iota
+	operandInteger
+	operandText
+)
+
+func classOf(arg any) operandClass {
+	switch arg.(type) {
+	case int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64:
+		return operandInteger
+	case string:
+		return operandText
+	}
+	return operandOther
 }
 
 func (e *evaluation) evalTuple(r *reference, parts []part, tuple []parse.Operand) (set nodeSet, every bool) {

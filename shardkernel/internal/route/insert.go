@@ -78,6 +78,9 @@ func (p *Program) routeInsert(args []any, meta Meta, keys []any) (*Result, error
 	if err != nil {
 		return nil, err
 	}
+	if err := in.checkNumbered(&e); err != nil {
+		return nil, err
+	}
 	if len(keyRows) > 0 && generated < 0 && !in.listed {
 		return nil, fault.Unsupported("INSERT without column list", "the metadata has no column "+in.ref.rule.Key.Column+" to put the generated key into", "name the columns")
 	}
@@ -115,6 +118,33 @@ func (p *Program) routeInsert(args []any, meta Meta, keys []any) (*Result, error
 		result.KeyRows, result.KeyTable, result.Keys, result.KeyPosition = keyRows, in.ref.rule, keys, generated
 	}
 	return result, p.checkUpsert(&e, result)
+}
+
+// checkNumbered refuses to leave an AUTO_INCREMENT column of a table of several
+// nodes to them: each counts for itself, and their numbers repeat.
+func (in *insertion) checkNumbered(e *evaluation) error {
+	table := in.ref.rule
+	columns := e.meta.table(table.Name)
+	if columns == nil || len(table.Nodes) == 1 {
+		return nil
+	}
+	for i := range columns.Columns {
+		c := &columns.Columns[i]
+		if !c.AutoIncrement || table.Key != nil && table.Key.Column == c.Name {
+			continue
+		}
+		position := i
+		if listed := e.program.stmt.Insert.Columns; listed != nil {
+			position = slices.Index(listed, c.Name)
+		}
+		for row := range in.rows {
+			if e.numbered(c, in.rows[row], position) {
+				return fault.Unsupported(fmt.Sprintf("INSERT into %s, row %d", table.Name, row+1), "every node would give "+c.Name+", which is AUTO_INCREMENT, a number of its own, and the numbers repeat",
+					"configure keyGenerate for the column, or give it a value")
+			}
+		}
+	}
+	return e.err
 }
 
 // keyRows returns the rows whose key is to be generated: those without the
@@ -247,7 +277,7 @@ func (in *insertion) errNoKey(row int, column, reason, remedy string) error {
 func (in *insertion) noNode(row int, column string, err error) error {
 	return &fault.RouteError{
 		Class: fault.ErrNoDataNode, Table: in.ref.rule.Name, Column: column, Row: row + 1, Err: err,
-		Remedy: "add the node to actualDataNodes, or correct the value",
+		Remedy: "correct the value, or the rule of the table",
 	}
 }
 

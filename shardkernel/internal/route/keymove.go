@@ -49,7 +49,7 @@ func (p *Program) checkMoves(e *evaluation, r *reference, set []parse.Assignment
 			return &fault.RouteError{
 				Class: fault.ErrShardingKeyUpdate, Table: r.rule.Name, Column: k.column,
 				Reason: "rows with the new value belong to another node, or it cannot be told",
-				Remedy: "leave the column out of SET, or put a condition on it with the same value into WHERE; to move a row, insert it anew and delete the old one",
+				Remedy: "leave the column out of SET, or put a condition on it with the same value into WHERE (in GORM: db.Where(\"" + k.column + " = ?\", value).Save(&row)); to move a row, insert it anew and delete the old one",
 			}
 		}
 	}

@@ -60,8 +60,7 @@ func Compile(stmt *parse.Statement, set *rule.Set, convert value.Converter) (*Pr
 		p.fixed = p.passThrough()
 		return p, nil
 	case stmt.Kind == parse.KindOther || stmt.Kind == parse.KindDDL:
-		return nil, fault.Unsupported("this kind of statement", "it names a sharded or broadcast table and is neither SELECT nor a change of rows",
-			"run it on every data source; Plugin.DataSource(name) gives the pool")
+		return nil, refuseKind(stmt)
 	case p.writesBroadcast():
 		if err := p.compileBroadcastWrite(); err != nil {
 			return nil, err
@@ -77,6 +76,17 @@ func Compile(stmt *parse.Statement, set *rule.Set, convert value.Converter) (*Pr
 		p.insert = p.compileInsert(p.targetRef())
 	}
 	return p, nil
+}
+
+// refuseKind refuses a statement on a configured table that is neither a SELECT
+// nor a change of rows.
+func refuseKind(stmt *parse.Statement) error {
+	if stmt.Kind == parse.KindDDL {
+		return fault.Unsupported("DDL on table "+stmt.Tables[0].Name, "it is not sent to all nodes yet",
+			"run it on the actual tables of each data source, which Plugin.DataSource(name) gives")
+	}
+	return fault.Unsupported("this kind of statement on a sharded or broadcast table", "it is neither SELECT nor a change of rows",
+		"run it on one data source, which Plugin.DataSource(name) gives; for EXPLAIN use Plugin.Preview")
 }
 
 // Statement returns the statement the program routes.
@@ -146,6 +156,10 @@ func (p *Program) classify() error {
 				index: len(p.refs), table: i, scope: ref.Scope, rule: table, layout: l, keys: keysOf(table),
 			})
 		case !p.broadcast[i]:
+			if p.set.Schema != "" && strings.EqualFold(ref.Schema, p.set.Schema) {
+				return fault.Unsupported("schema "+ref.Schema+" before table "+ref.Name, "the table has no rule, and its data source may call the logical schema otherwise",
+					"leave the schema out")
+			}
 			source := p.set.SingleSource(ref.Name)
 			if p.single != "" && p.single != source {
 				return fault.Unsupported("tables "+ref.Name+" and others", "they live in different data sources",

@@ -11,6 +11,14 @@ import (
 // it knows nothing.
 type Meta func(logical string) *value.Table
 
+// table returns what is known of a table, nil when nothing is.
+func (m Meta) table(logical string) *value.Table {
+	if m == nil {
+		return nil
+	}
+	return m(logical)
+}
+
 // column returns what is known of a column, nil when nothing is.
 func (m Meta) column(logical, name string) *value.Column {
 	if m == nil {

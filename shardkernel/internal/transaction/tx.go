@@ -19,6 +19,11 @@ import (
 // have ended by then, and does not count.
 const undoTimeout = 10 * time.Second
 
+// branchWait is how long a transaction that holds connections waits for one of a
+// further data source. Two transactions that each hold the last connection the
+// other one needs would otherwise wait for ever. A variable for tests alone.
+var branchWait = 10 * time.Second
+
 // statementSavepoint is set on every branch before a write over several units.
 // Setting it again replaces it.
 const statementSavepoint = "_sharding_stmt"
@@ -90,7 +95,7 @@ func (t *Tx) Branch(ctx context.Context, source string) (*execute.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn, err := s.Begin(ctx, t.opts)
+	conn, err := t.begin(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -103,6 +108,37 @@ func (t *Tx) Branch(ctx context.Context, source string) (*execute.Conn, error) {
 	t.branches = append(t.branches, &branch{source: source, conn: conn})
 	return conn, nil
 }
+
+// begin opens a branch. While the transaction holds connections of other data
+// sources it waits for one for branchWait only.
+func (t *Tx) begin(ctx context.Context, s *execute.Source) (*execute.Conn, error) {
+	if len(t.branches) == 0 {
+		return s.Begin(ctx, t.opts)
+	}
+	waiting, cancel := context.WithTimeout(ctx, branchWait)
+	defer cancel()
+	conn, err := s.Begin(waiting, t.opts)
+	if err != nil && waiting.Err() != nil && ctx.Err() == nil {
+		return nil, &waitError{source: s.Name, err: err}
+	}
+	return conn, err
+}
+
+// waitError reports that a transaction found no free connection of a further
+// data source. The statement has not been sent.
+type waitError struct {
+	source string
+	err    error
+}
+
+func (e *waitError) Error() string {
+	return fmt.Sprintf("sharding: the transaction waited %s for a connection of data source %s while it held others; transactions that touch data sources in different order may wait for each other: "+
+		"raise maxOpenConns, or roll back and try again", branchWait, e.source)
+}
+
+func (e *waitError) Is(target error) bool { return target == fault.ErrRetryable }
+
+func (e *waitError) Unwrap() error { return e.err }
 
 // Failed notes an error of a branch's connection. After one that cost the
 // branch its transaction, a transaction of several branches can only be rolled

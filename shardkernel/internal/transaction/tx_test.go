@@ -417,3 +417,22 @@ func TestAnImplicitTransactionCommitsOrLeavesNothing(t *testing.T) {
 		c.want(t, "ds0", "BEGIN", "S", "ROLLBACK")
 	})
 }
+
+func TestATransactionDoesNotWaitForEverForAnotherOnesConnection(t *testing.T) {
+	defer func(wait time.Duration) { branchWait = wait }(branchWait)
+	branchWait = 20 * time.Millisecond
+	c := newCluster(t)
+	for _, s := range c.sources {
+		s.DB.SetMaxOpenConns(1)
+	}
+	one, other := c.begin(), c.begin()
+	c.must(t, one, "A", "ds0")
+	c.must(t, other, "B", "ds1")
+	err := c.exec(t, one, "A", "ds1")
+	if !errors.Is(err, fault.ErrRetryable) || !strings.Contains(err.Error(), "ds1") {
+		t.Errorf("got %v, want ErrRetryable that names ds1", err)
+	}
+	if err := errors.Join(one.Rollback(), other.Commit()); err != nil {
+		t.Error(err)
+	}
+}

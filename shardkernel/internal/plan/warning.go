@@ -1,0 +1,34 @@
+package plan
+
+import "fmt"
+
+// Warnings name what an execution over several nodes may surprise with.
+func (e *Execution) Warnings() []string {
+	if len(e.Units) < 2 {
+		return nil
+	}
+	var out []string
+	if e.Kind == KindAllNodes {
+		out = append(out, fmt.Sprintf("no condition on a sharding column: all %d nodes are asked", len(e.Units)))
+	}
+	if e.Write {
+		sources := 1
+		for i := 1; i < len(e.Units); i++ {
+			if e.Units[i].DataSource != e.Units[i-1].DataSource {
+				sources++
+			}
+		}
+		if sources > 1 {
+			out = append(out, fmt.Sprintf("%d data sources commit one after the other: a crash in between leaves a part", sources))
+		}
+	}
+	if m := e.Merge; m != nil {
+		if m.Kind == MergeGroup && len(m.GroupBy) > 0 {
+			out = append(out, "the groups of all nodes are held in memory, up to props.maxMergeRows")
+		}
+		if m.HasLimit && m.Offset > 0 {
+			out = append(out, fmt.Sprintf("each node reads the %d rows that OFFSET skips", m.Offset))
+		}
+	}
+	return out
+}

@@ -1,0 +1,51 @@
+package shardkernel
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel/internal/metadata"
+	"github.com/gormshard/sharding/shardkernel/internal/rule"
+	"github.com/gormshard/sharding/shardkernel/internal/value"
+)
+
+func TestPanicOfThePlannerIsAnErrorWithoutArguments(t *testing.T) {
+	for _, cause := range []any{"secret", errors.New("secret")} {
+		err := func() (err error) {
+			defer recovered(&err)
+			panic(cause)
+		}()
+		if !errors.Is(err, fault.ErrUnsupported) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("error %v, want ErrUnsupported that does not quote the cause", err)
+		}
+	}
+	err := func() (err error) {
+		defer recovered(&err)
+		var none []int
+		_ = none[len(none)]
+		return nil
+	}()
+	if err == nil || !strings.Contains(err.Error(), "index out of range") {
+		t.Errorf("error %v does not say what went wrong", err)
+	}
+}
+
+func TestRuleOnAColumnThatTheTableLacksIsAConfigurationError(t *testing.T) {
+	k := &Kernel{meta: metadata.New(nil, nil)}
+	table := value.NewTable([]value.Column{{Name: "user_id"}, {Name: "id"}})
+	rules := &rule.Table{
+		Name: "t_order", Database: &rule.Strategy{Column: "user_ids"}, Tables: &rule.Strategy{Column: "id"}, Key: &rule.KeyGenerate{Column: "oid"},
+	}
+	err := k.checkColumns(rules, table)
+	if !errors.Is(err, fault.ErrConfig) ||
+		!strings.Contains(err.Error(), `sharding.tables.t_order.databaseStrategy.standard.column: the table has no column "user_ids"; did you mean "user_id"?`) ||
+		!strings.Contains(err.Error(), `sharding.tables.t_order.keyGenerate.column: the table has no column "oid"`) {
+		t.Errorf("error %v", err)
+	}
+	rules.Database.Column, rules.Key.Column = "user_id", "id"
+	if err := k.checkColumns(rules, table); err != nil {
+		t.Error(err)
+	}
+}
