@@ -77,13 +77,23 @@ func TestIntervalFollowsTheCalendar(t *testing.T) {
 		places  []named
 	}{
 		{
-			"months", Props{"datetimeLower": "2024-01-01 00:00:00", "datetimeUpper": "2024-04-30 23:59:59", "suffixPattern": "yyyyMM", "unit": "MONTHS"},
+			"months",
+			Props{"datetimeLower": "2024-01-01 00:00:00", "datetimeUpper": "2024-04-30 23:59:59", "suffixPattern": "yyyyMM", "unit": "MONTHS"},
 			[]string{"t_202404", "t_202403", "t_202402", "t_202401"},
 			[]named{
-				{at(t, "2023-12-31 23:59:59.999999"), ""}, {at(t, "2024-01-01 00:00:00"), "t_202401"}, {at(t, "2024-01-31 23:59:59.999999"), "t_202401"},
-				{at(t, "2024-02-01 00:00:00"), "t_202402"}, {at(t, "2024-02-29 23:59:59.999999"), "t_202402"}, {at(t, "2024-03-01 00:00:00"), "t_202403"},
-				{at(t, "2024-04-30 23:59:59.999999"), "t_202404"}, {at(t, "2024-05-01 00:00:00"), ""}, {at(t, "9999-12-31 23:59:59"), ""},
-				{Text("2024-2-29"), "t_202402"}, {Text("2024-02-30"), ""}, {Int(20240229), "t_202402"}, {Int(20240230), ""},
+				{at(t, "2023-12-31 23:59:59.999999"), ""},
+				{at(t, "2024-01-01 00:00:00"), "t_202401"},
+				{at(t, "2024-01-31 23:59:59.999999"), "t_202401"},
+				{at(t, "2024-02-01 00:00:00"), "t_202402"},
+				{at(t, "2024-02-29 23:59:59.999999"), "t_202402"},
+				{at(t, "2024-03-01 00:00:00"), "t_202403"},
+				{at(t, "2024-04-30 23:59:59.999999"), "t_202404"},
+				{at(t, "2024-05-01 00:00:00"), ""},
+				{at(t, "9999-12-31 23:59:59"), ""},
+				{Text("2024-2-29"), "t_202402"},
+				{Text("2024-02-30"), ""},
+				{Int(20240229), "t_202402"},
+				{Int(20240230), ""},
 			},
 		},
 		{
@@ -91,20 +101,32 @@ func TestIntervalFollowsTheCalendar(t *testing.T) {
 			Props{"datetimeLower": "2023-11-28 12:00:00", "datetimeUpper": "2024-05-28 11:59:59", "suffixPattern": "yyyy_MM_dd", "amount": 3, "unit": "months"},
 			[]string{"t_2023_11_28", "t_2024_02_28"},
 			[]named{
-				{at(t, "2023-11-28 11:59:59.999999"), ""}, {at(t, "2023-11-28 12:00:00"), "t_2023_11_28"}, {at(t, "2024-02-28 11:59:59.999999"), "t_2023_11_28"},
-				{at(t, "2024-02-28 12:00:00"), "t_2024_02_28"}, {at(t, "2024-05-28 11:59:59.999999"), "t_2024_02_28"}, {at(t, "2024-05-28 12:00:00"), ""},
+				{at(t, "2023-11-28 11:59:59.999999"), ""},
+				{at(t, "2023-11-28 12:00:00"), "t_2023_11_28"},
+				{at(t, "2024-02-28 11:59:59.999999"), "t_2023_11_28"},
+				{at(t, "2024-02-28 12:00:00"), "t_2024_02_28"},
+				{at(t, "2024-05-28 11:59:59.999999"), "t_2024_02_28"},
+				{at(t, "2024-05-28 12:00:00"), ""},
 			},
 		},
 		{
-			"years", Props{"datetimePattern": "yyyy", "datetimeLower": 2023, "datetimeUpper": 2025, "sharding-suffix-pattern": "yy", "datetime-interval-unit": "Years"},
+			"years",
+			Props{"datetimePattern": "yyyy", "datetimeLower": 2023, "datetimeUpper": 2025, "sharding-suffix-pattern": "yy", "datetime-interval-unit": "Years"},
 			[]string{"log23", "log24", "log25"},
 			[]named{
-				{at(t, "2022-12-31 23:59:59"), ""}, {at(t, "2023-01-01 00:00:00"), "log23"}, {at(t, "2024-12-31 23:59:59"), "log24"},
-				{at(t, "2025-12-31 23:59:59"), "log25"}, {at(t, "2026-01-01 00:00:00"), ""}, {Text("2024"), "log24"}, {Int(2025), "log25"}, {Int(2026), ""},
+				{at(t, "2022-12-31 23:59:59"), ""},
+				{at(t, "2023-01-01 00:00:00"), "log23"},
+				{at(t, "2024-12-31 23:59:59"), "log24"},
+				{at(t, "2025-12-31 23:59:59"), "log25"},
+				{at(t, "2026-01-01 00:00:00"), ""},
+				{Text("2024"), "log24"},
+				{Int(2025), "log25"},
+				{Int(2026), ""},
 			},
 		},
 		{
-			"weeks", Props{"datetimePattern": "yyyyMMdd", "datetimeLower": 20231225, "datetimeUpper": "20240108", "suffixPattern": "yyyyMMdd", "unit": "WEEKS"},
+			"weeks",
+			Props{"datetimePattern": "yyyyMMdd", "datetimeLower": 20231225, "datetimeUpper": "20240108", "suffixPattern": "yyyyMMdd", "unit": "WEEKS"},
 			[]string{"t20231225", "t20240101", "t20240108"},
 			[]named{
 				{at(t, "2023-12-31 23:59:59"), "t20231225"}, {at(t, "2024-01-01 00:00:00"), "t20240101"}, {at(t, "2024-01-14 23:59:59"), "t20240108"}, {at(t, "2024-01-15 00:00:00"), ""},
@@ -115,16 +137,23 @@ func TestIntervalFollowsTheCalendar(t *testing.T) {
 			Props{"datetimeLower": "2024-03-31 00:00:00", "datetimeUpper": "2024-03-31 05:59:59", "suffixPattern": "HH", "amount": 2, "unit": "HOURS", "location": "Europe/Berlin"},
 			[]string{"t_00", "t_02", "t_04"},
 			[]named{
-				{at(t, "2024-03-31 01:59:59.999999"), "t_00"}, {at(t, "2024-03-31 02:00:00"), "t_02"}, {at(t, "2024-03-31 02:30:00"), "t_02"},
-				{at(t, "2024-03-31 03:59:59"), "t_02"}, {at(t, "2024-03-31 04:00:00"), "t_04"},
+				{at(t, "2024-03-31 01:59:59.999999"), "t_00"},
+				{at(t, "2024-03-31 02:00:00"), "t_02"},
+				{at(t, "2024-03-31 02:30:00"), "t_02"},
+				{at(t, "2024-03-31 03:59:59"), "t_02"},
+				{at(t, "2024-03-31 04:00:00"), "t_04"},
 			},
 		},
 		{
-			"days of a year before 1970", Props{"datetimeLower": "1899-12-31 00:00:00", "datetimeUpper": "1900-01-02 00:00:00", "suffixPattern": "yyyyDDD"},
+			"days of a year before 1970",
+			Props{"datetimeLower": "1899-12-31 00:00:00", "datetimeUpper": "1900-01-02 00:00:00", "suffixPattern": "yyyyDDD"},
 			[]string{"t_1899365", "t_1900001", "t_1900002"},
 			[]named{
-				{at(t, "1899-12-30 23:59:59.999999"), ""}, {at(t, "1899-12-31 00:00:00"), "t_1899365"}, {at(t, "1899-12-31 23:59:59.999999"), "t_1899365"},
-				{at(t, "1900-01-01 00:00:00"), "t_1900001"}, {at(t, "1900-01-02 23:59:59"), "t_1900002"},
+				{at(t, "1899-12-30 23:59:59.999999"), ""},
+				{at(t, "1899-12-31 00:00:00"), "t_1899365"},
+				{at(t, "1899-12-31 23:59:59.999999"), "t_1899365"},
+				{at(t, "1900-01-01 00:00:00"), "t_1900001"},
+				{at(t, "1900-01-02 23:59:59"), "t_1900002"},
 			},
 		},
 		{
@@ -136,7 +165,8 @@ func TestIntervalFollowsTheCalendar(t *testing.T) {
 			},
 		},
 		{
-			"numbers without leading zeros", Props{"datetimeLower": "2024-01-01 00:00:00", "datetimeUpper": "2024-12-01 00:00:00", "suffixPattern": "_M", "unit": "MONTHS"},
+			"numbers without leading zeros",
+			Props{"datetimeLower": "2024-01-01 00:00:00", "datetimeUpper": "2024-12-01 00:00:00", "suffixPattern": "_M", "unit": "MONTHS"},
 			[]string{"t_1", "t_2", "t_3", "t_4", "t_5", "t_6", "t_7", "t_8", "t_9", "t_10", "t_11", "t_12"},
 			[]named{
 				{at(t, "2024-01-31 00:00:00"), "t_1"}, {at(t, "2024-02-01 00:00:00"), "t_2"}, {at(t, "2024-11-01 00:00:00"), "t_11"}, {at(t, "2024-12-01 00:00:00"), "t_12"},
@@ -156,10 +186,18 @@ func TestOpenIntervalHasTheTargetsToCome(t *testing.T) {
 	targets := append(months("2024-01-01", 4), "t_202408", "t_203001")
 	s := bindAt(t, "2024-03-31 23:59:59", openMonths, targets...)
 	checkNames(t, s, targets, []named{
-		{at(t, "2023-12-31 23:59:59"), ""}, {at(t, "2024-01-01 00:00:00"), "t_202401"}, {at(t, "2024-04-15 00:00:00"), "t_202404"},
-		{at(t, "2024-05-01 00:00:00"), ""}, {at(t, "2024-08-31 23:59:59"), "t_202408"}, {at(t, "2024-09-01 00:00:00"), ""},
-		{at(t, "2030-01-31 23:59:59"), "t_203001"}, {at(t, "2030-02-01 00:00:00"), ""}, {at(t, "9999-12-31 23:59:59"), ""},
-		{Time(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)), ""}, {Null(), ""}, {Text("soon"), ""},
+		{at(t, "2023-12-31 23:59:59"), ""},
+		{at(t, "2024-01-01 00:00:00"), "t_202401"},
+		{at(t, "2024-04-15 00:00:00"), "t_202404"},
+		{at(t, "2024-05-01 00:00:00"), ""},
+		{at(t, "2024-08-31 23:59:59"), "t_202408"},
+		{at(t, "2024-09-01 00:00:00"), ""},
+		{at(t, "2030-01-31 23:59:59"), "t_203001"},
+		{at(t, "2030-02-01 00:00:00"), ""},
+		{at(t, "9999-12-31 23:59:59"), ""},
+		{Time(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)), ""},
+		{Null(), ""},
+		{Text("soon"), ""},
 	})
 }
 
@@ -277,8 +315,10 @@ func TestIntervalTargetsMustFitTheSteps(t *testing.T) {
 		{"a gap in the past of an open end", openMonths, []string{"t_202401", "t_202403", "t_202404"}, `no target ends in "202402"`},
 		{"before an open end", openMonths, months("2023-12-01", 5), `target "t_202312" is never used`},
 		{
-			"no start of a step", Props{"datetimeLower": "2024-01-01 00:00:00", "suffixPattern": "yyyyMMdd", "amount": 7},
-			[]string{"t_20240101", "t_20240108", "t_20240116"}, `no target ends in "20240115"`,
+			"no start of a step",
+			Props{"datetimeLower": "2024-01-01 00:00:00", "suffixPattern": "yyyyMMdd", "amount": 7},
+			[]string{"t_20240101", "t_20240108", "t_20240116"},
+			`no target ends in "20240115"`,
 		},
 	}
 	for _, tt := range tests {

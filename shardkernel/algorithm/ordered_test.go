@@ -38,12 +38,28 @@ func checkPlaces(t *testing.T, s Sharder, places []placed) {
 func TestVolumeRangeCutsAtEveryVolume(t *testing.T) {
 	s := newSharder(t, "VOLUME_RANGE", Props{"rangeLower": 10, "rangeUpper": 45, "shardingVolume": 10}, partitions(6)...)
 	checkPlaces(t, s, []placed{
-		{Int(math.MinInt64), 0}, {Int(-1), 0}, {Int(9), 0},
-		{Int(10), 1}, {Int(11), 1}, {Int(19), 1},
-		{Int(20), 2}, {Int(29), 2}, {Int(30), 3}, {Int(39), 3},
-		{Int(40), 4}, {Int(44), 4},
-		{Int(45), 5}, {Int(46), 5}, {Int(math.MaxInt64), 5}, {Uint(math.MaxInt64 + 1), 5}, {Uint(math.MaxUint64), 5},
-		{Text("9"), 0}, {Text("010"), 1}, {Text("+44"), 4}, {Text("-100000000000000000000000"), 0}, {Text("100000000000000000000000"), 5},
+		{Int(math.MinInt64), 0},
+		{Int(-1), 0},
+		{Int(9), 0},
+		{Int(10), 1},
+		{Int(11), 1},
+		{Int(19), 1},
+		{Int(20), 2},
+		{Int(29), 2},
+		{Int(30), 3},
+		{Int(39), 3},
+		{Int(40), 4},
+		{Int(44), 4},
+		{Int(45), 5},
+		{Int(46), 5},
+		{Int(math.MaxInt64), 5},
+		{Uint(math.MaxInt64 + 1), 5},
+		{Uint(math.MaxUint64), 5},
+		{Text("9"), 0},
+		{Text("010"), 1},
+		{Text("+44"), 4},
+		{Text("-100000000000000000000000"), 0},
+		{Text("100000000000000000000000"), 5},
 	})
 }
 
@@ -58,8 +74,15 @@ func TestVolumeRangeCountsOverTheWholeRange(t *testing.T) {
 			{Int(math.MinInt64), 0}, {Int(math.MinInt64 + 1), 1}, {Int(-1), 1}, {Int(0), 2}, {Int(math.MaxInt64 - 1), 2}, {Int(math.MaxInt64), 3}, {Uint(math.MaxUint64), 3},
 		}, 4},
 		{"-9223372036854775807", "18446744073709551615", math.MaxInt64, []placed{
-			{Int(math.MinInt64), 0}, {Int(math.MinInt64 + 1), 1}, {Int(-1), 1}, {Int(0), 2}, {Int(math.MaxInt64 - 1), 2}, {Int(math.MaxInt64), 3},
-			{Uint(math.MaxUint64 - 2), 3}, {Uint(math.MaxUint64 - 1), 4}, {Uint(math.MaxUint64), 5},
+			{Int(math.MinInt64), 0},
+			{Int(math.MinInt64 + 1), 1},
+			{Int(-1), 1},
+			{Int(0), 2},
+			{Int(math.MaxInt64 - 1), 2},
+			{Int(math.MaxInt64), 3},
+			{Uint(math.MaxUint64 - 2), 3},
+			{Uint(math.MaxUint64 - 1), 4},
+			{Uint(math.MaxUint64), 5},
 		}, 6},
 		{uint64(math.MaxUint64 - 2), uint64(math.MaxUint64), 1, []placed{
 			{Uint(math.MaxUint64 - 3), 0}, {Uint(math.MaxUint64 - 2), 1}, {Uint(math.MaxUint64 - 1), 2}, {Uint(math.MaxUint64), 3}, {Int(-1), 0},
@@ -81,8 +104,19 @@ func TestBoundaryRangeCutsAtTheBoundaries(t *testing.T) {
 	for _, ranges := range []any{"1, 5,10", []any{1, "5", 10.0}, []int64{1, 5, 10}} {
 		s := newSharder(t, "BOUNDARY_RANGE", Props{"shardingRanges": ranges}, partitions(4)...)
 		checkPlaces(t, s, []placed{
-			{Int(math.MinInt64), 0}, {Int(0), 0}, {Int(1), 1}, {Int(2), 1}, {Int(4), 1}, {Int(5), 2}, {Int(9), 2}, {Int(10), 3}, {Int(11), 3},
-			{Int(math.MaxInt64), 3}, {Uint(math.MaxUint64), 3}, {Text("5"), 2}, {Text("-5"), 0},
+			{Int(math.MinInt64), 0},
+			{Int(0), 0},
+			{Int(1), 1},
+			{Int(2), 1},
+			{Int(4), 1},
+			{Int(5), 2},
+			{Int(9), 2},
+			{Int(10), 3},
+			{Int(11), 3},
+			{Int(math.MaxInt64), 3},
+			{Uint(math.MaxUint64), 3},
+			{Text("5"), 2},
+			{Text("-5"), 0},
 		})
 	}
 	one := newSharder(t, "BOUNDARY_RANGE", Props{"sharding-ranges": uint64(math.MaxUint64)}, partitions(2)...)
@@ -92,11 +126,23 @@ func TestBoundaryRangeCutsAtTheBoundaries(t *testing.T) {
 func TestAutoIntervalCutsAtEveryStep(t *testing.T) {
 	s := newSharder(t, "AUTO_INTERVAL", Props{"datetimeLower": "2024-01-01 00:00:00", "datetimeUpper": "2024-01-01 00:00:18", "shardingSeconds": 4}, partitions(6)...)
 	checkPlaces(t, s, []placed{
-		{at(t, "1000-01-01 00:00:00"), 0}, {at(t, "2023-12-31 23:59:59.999999"), 0},
-		{at(t, "2024-01-01 00:00:00"), 1}, {at(t, "2024-01-01 00:00:00.000001"), 1}, {at(t, "2024-01-01 00:00:03.999999"), 1},
-		{at(t, "2024-01-01 00:00:04"), 2}, {at(t, "2024-01-01 00:00:11.999999"), 3}, {at(t, "2024-01-01 00:00:12"), 4},
-		{at(t, "2024-01-01 00:00:15.999999"), 4}, {at(t, "2024-01-01 00:00:16"), 5}, {at(t, "9999-12-31 23:59:59.999999"), 5},
-		{Text("2024-01-01 00:00:04"), 2}, {Text("2024/1/1 0:0:3"), 1}, {Text("20240101000008"), 3}, {Int(20240101000008), 3}, {Int(20231231), 0}, {Text("2024-1-1"), 1},
+		{at(t, "1000-01-01 00:00:00"), 0},
+		{at(t, "2023-12-31 23:59:59.999999"), 0},
+		{at(t, "2024-01-01 00:00:00"), 1},
+		{at(t, "2024-01-01 00:00:00.000001"), 1},
+		{at(t, "2024-01-01 00:00:03.999999"), 1},
+		{at(t, "2024-01-01 00:00:04"), 2},
+		{at(t, "2024-01-01 00:00:11.999999"), 3},
+		{at(t, "2024-01-01 00:00:12"), 4},
+		{at(t, "2024-01-01 00:00:15.999999"), 4},
+		{at(t, "2024-01-01 00:00:16"), 5},
+		{at(t, "9999-12-31 23:59:59.999999"), 5},
+		{Text("2024-01-01 00:00:04"), 2},
+		{Text("2024/1/1 0:0:3"), 1},
+		{Text("20240101000008"), 3},
+		{Int(20240101000008), 3},
+		{Int(20231231), 0},
+		{Text("2024-1-1"), 1},
 	})
 }
 

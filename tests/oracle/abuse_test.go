@@ -274,7 +274,10 @@ func mix(db *gorm.DB, r *rand.Rand, rows []orderItem) error {
 		return err
 	}
 	rs.Next()
-	return rs.Close()
+	if err := errors.Join(rs.Err(), rs.Close()); err != nil && db.Statement.Context.Err() == nil {
+		return err
+	}
+	return nil
 }
 
 // Closing waits for statements or ends them with an error; nothing panics, and

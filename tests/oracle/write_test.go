@@ -47,12 +47,12 @@ func (g *generator) row(t *table, columns []*column) []fragment {
 		if n, ok := v.(int); ok && slices.Contains(strings.Split(t.primary, ", "), c.name) && !slices.Contains(t.keys, c.name) && g.in(60) {
 			v = n + 100*(1+g.IntN(3))
 		}
-		switch {
-		case g.in(2):
+		switch n := g.IntN(100); {
+		case n < 2:
 			out = append(out, f("DEFAULT"))
-		case g.in(2) && v != nil && c.kind != kindJSON:
+		case n < 4 && v != nil && c.kind != kindJSON:
 			out = append(out, g.odd(c, v))
-		case g.in(2):
+		case n < 6:
 			out = append(out, g.value(nil))
 		default:
 			out = append(out, g.value(v))

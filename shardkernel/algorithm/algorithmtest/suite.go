@@ -123,7 +123,7 @@ func rangesHoldTheirValues(t *testing.T, s algorithm.Sharder, r algorithm.Ranger
 		c.places[i] = place
 	}
 	for i, low := range vs {
-		if _, ok := low.Compare(low); !ok {
+		if low.Kind() == algorithm.KindText {
 			continue // texts have the order of their collation: nobody asks
 		}
 		for _, open := range []bool{false, true} {

@@ -81,7 +81,7 @@ func labelled(stmt *parse.Statement, item int) parse.Span {
 	}
 	between := stmt.Text[items[item-1].End:span.Start]
 	if comma := strings.IndexByte(between, ','); comma >= 0 {
-		span.Start = span.Start - len(strings.TrimLeft(between[comma+1:], " \t\r\n"))
+		span.Start -= len(strings.TrimLeft(between[comma+1:], " \t\r\n"))
 	}
 	return span
 }

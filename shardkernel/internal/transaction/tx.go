@@ -101,7 +101,7 @@ func (t *Tx) Branch(ctx context.Context, source string) (*execute.Conn, error) {
 	}
 	for _, sp := range t.savepoints {
 		if _, err := conn.Exec(ctx, "SAVEPOINT "+sp.text, nil); err != nil {
-			conn.Release(conn.Rollback() != nil)
+			conn.Release(conn.Rollback() != nil) //nolint:contextcheck // undone also when the caller's context has ended
 			return nil, nodeError(source, err)
 		}
 	}
