@@ -6,7 +6,9 @@ import "github.com/gormshard/sharding/internal/fault"
 // to any data source.
 var (
 	// ErrUnsupported: the exact answer cannot be computed over the nodes the
-	// statement needs, or the statement cannot be understood.
+	// statement needs, or the statement cannot be understood. Of reads over
+	// several nodes a few are found out only by the rows' types and lengths, after
+	// the nodes were asked; no row is given then.
 	ErrUnsupported = fault.ErrUnsupported
 	// ErrNoShardingKey: an INSERT has no value, or NULL, for a sharding column,
 	// or an audit demands a sharding condition that the statement lacks.

@@ -20,7 +20,7 @@ func TestQuickstartShowsEveryStepAndLeavesNothing(t *testing.T) {
 	}
 	text := out.String()
 	for _, want := range []string{
-		"Four databases, ds0 to ds3", "logical  SELECT", "-> ds0", "-> ds3", "t_ent_order_item_", "| id", "rows)",
+		"Four databases, ds0 to ds3", "logical  SELECT", "-> ds0", "-> ds3", "t_ent_order_item_", "| id", "rows: ",
 		"sharding: unsupported", "gave what one database would have given.",
 	} {
 		if !strings.Contains(text, want) {

@@ -85,7 +85,7 @@ func (p *printer) table(result any) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(p.out, "   (%d rows)\n", rows.Len())
+	_, err := fmt.Fprintf(p.out, "   rows: %d\n", rows.Len())
 	return err
 }
 

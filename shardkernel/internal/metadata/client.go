@@ -24,8 +24,8 @@ type Client struct {
 	// InterpolateParams makes the driver write arguments into the text.
 	InterpolateParams bool
 
-	parseTime, clientFoundRows, columnsWithAlias bool
-	collation, charset                           string
+	parseTime, clientFoundRows bool
+	collation, charset         string
 }
 
 // ParseClient reads the DSN of the data source. Its error, a *fault.ConfigError,
@@ -38,9 +38,12 @@ func ParseClient(dataSource, dsn string) (Client, error) {
 		// reserved characters in it ends up in any piece.
 		return Client{}, &fault.ConfigError{Path: path, Reason: "the MySQL driver cannot read it", Remedy: "write user:password@tcp(host:3306)/schema?name=value, with the values URL-escaped"}
 	}
+	if cfg.ColumnsWithAlias {
+		return Client{}, &fault.ConfigError{Path: path, Reason: "columnsWithAlias puts the names of actual tables before the columns' names", Remedy: "leave it out"}
+	}
 	c := Client{
 		DataSource: dataSource, Schema: cfg.DBName, Location: cfg.Loc, InterpolateParams: cfg.InterpolateParams,
-		parseTime: cfg.ParseTime, clientFoundRows: cfg.ClientFoundRows, columnsWithAlias: cfg.ColumnsWithAlias, collation: cfg.Collation,
+		parseTime: cfg.ParseTime, clientFoundRows: cfg.ClientFoundRows, collation: cfg.Collation,
 	}
 	// Two settings have no exported field; the driver writes them out.
 	if _, text, ok := strings.Cut(afterSlash(cfg.FormatDSN()), "?"); ok {
@@ -79,7 +82,6 @@ func (c Client) Equal(other Client) error {
 	differ("charset", c.charset, other.charset)
 	differ("collation", c.collation, other.collation)
 	differ("clientFoundRows", c.clientFoundRows, other.clientFoundRows)
-	differ("columnsWithAlias", c.columnsWithAlias, other.columnsWithAlias)
 	if len(diff) == 0 {
 		return nil
 	}

@@ -22,7 +22,6 @@ func TestClientSettingsMustAgree(t *testing.T) {
 		base + "&clientFoundRows=true":            "clientFoundRows",
 		base + "&collation=utf8mb4_unicode_ci":    "collation",
 		base + "&timeTruncate=1ms":                "timeTruncate",
-		base + "&columnsWithAlias=true":           "columnsWithAlias",
 		"x@tcp(h)/o?charset=utf8mb4":              "parseTime",
 		"x@tcp(h)/o?parseTime=true":               "charset",
 		base + "&loc=" + "Asia%2FShanghai":        "loc",
@@ -45,6 +44,13 @@ func TestClientSettingsMustAgree(t *testing.T) {
 		if err != nil && !errors.Is(err, fault.ErrConfig) {
 			t.Errorf("%s: not an ErrConfig: %v", dsn, err)
 		}
+	}
+}
+
+func TestColumnsWithAliasIsRefused(t *testing.T) {
+	_, err := ParseClient("ds1", "app:secret@tcp(h)/o?columnsWithAlias=true")
+	if !errors.Is(err, fault.ErrConfig) || !strings.Contains(err.Error(), "dataSources.ds1.dsn") || strings.Contains(err.Error(), "secret") {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -56,7 +56,7 @@ func CheckSource(ctx context.Context, name string, db *sql.DB, d *dialect.Dialec
 }
 
 func (s *Settings) read(ctx context.Context, db *sql.DB) error {
-	names := "'" + strings.Join(compared, "', '") + "', 'tx_isolation', 'version', 'version_comment', 'system_time_zone', 'sql_auto_is_null'"
+	names := "'" + strings.Join(compared, "', '") + "', 'tx_isolation', 'version', 'version_comment', 'system_time_zone', 'sql_auto_is_null', 'innodb_rollback_on_timeout'"
 	rows, err := db.QueryContext(ctx, "SHOW SESSION VARIABLES WHERE Variable_name IN ("+names+")")
 	if err != nil {
 		return err
@@ -108,6 +108,9 @@ func (s *Settings) check() error {
 	}
 	if on := s.variables["sql_auto_is_null"]; on == "ON" || on == "1" {
 		return &fault.ConfigError{Path: path, Reason: "sql_auto_is_null is on: IS NULL would find the last inserted row", Remedy: "set sql_auto_is_null=0 in the DSN or on the server"}
+	}
+	if on := s.variables["innodb_rollback_on_timeout"]; on == "ON" || on == "1" {
+		return &fault.ConfigError{Path: path, Reason: "innodb_rollback_on_timeout is on: a lock timeout would undo one data source's part of a transaction unnoticed", Remedy: "start the server without it, as is the default"}
 	}
 	return nil
 }

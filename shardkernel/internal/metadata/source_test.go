@@ -50,8 +50,10 @@ func TestModesThatChangeTheMeaningOfAStatementAreRefused(t *testing.T) {
 			t.Errorf("sql_mode %s: %v", setting, err)
 		}
 	}
-	if _, err := check(t, "ds1", map[string]string{"sql_auto_is_null": "ON"}); !errors.Is(err, fault.ErrConfig) {
-		t.Errorf("sql_auto_is_null: %v", err)
+	for _, name := range []string{"sql_auto_is_null", "innodb_rollback_on_timeout"} {
+		if _, err := check(t, "ds1", map[string]string{name: "ON"}); !errors.Is(err, fault.ErrConfig) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 	s, err := check(t, "ds1", map[string]string{"lower_case_table_names": "1"})
 	if err != nil || s.LowerCaseTableNames != 1 || s.DivPrecisionIncrement != 4 {

@@ -126,7 +126,7 @@ func (e *evaluation) addValue(r *reference, k *key, column *value.Column, operan
 	switch match {
 	case value.MatchValue:
 		return e.addNodes(r, k.levels, v, set)
-	case value.MatchNone, value.MatchNull: // nothing equals NULL
+	case value.MatchNull: // nothing equals NULL
 		return false
 	}
 	return all

@@ -3,6 +3,7 @@ package route
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
@@ -153,8 +154,15 @@ func (p *Program) free(sets []nodeSet, i int) bool {
 }
 
 func (p *Program) errApart() error {
-	return fault.Unsupported("tables in different data sources", "no data source holds all the rows the statement names together",
-		"read them with separate statements")
+	var names []string
+	for i := range p.stmt.Tables {
+		name := p.stmt.Tables[i].Name
+		if !p.broadcast[i] && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return fault.Unsupported("tables in different data sources", "no data source holds all the rows of "+strings.Join(names, " and ")+" that the statement names together",
+		"read them with separate statements, or make a small table a broadcast table")
 }
 
 // severalNodes returns the result for several nodes.

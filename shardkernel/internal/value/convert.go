@@ -19,8 +19,6 @@ const (
 	MatchUnknown Match = iota
 	// MatchValue means that only rows with the returned Value can match.
 	MatchValue
-	// MatchNone means that no stored value is equal.
-	MatchNone
 	// MatchNull means that the value is NULL.
 	MatchNull
 )
