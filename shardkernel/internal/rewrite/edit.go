@@ -30,17 +30,19 @@ func spliceRange(stmt *parse.Statement, within parse.Span, edits []edit, args []
 		return stmt.Text, args
 	}
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.Start - b.Start })
-	size, sameArgs := within.End-within.Start, whole
+	size, sameArgs, count := within.End-within.Start, whole, markersIn(stmt, within)
 	for i := range edits {
 		size += len(edits[i].text) - (edits[i].End - edits[i].Start)
-		sameArgs = sameArgs && len(edits[i].args) == 0 && markersIn(stmt, edits[i].Span) == 0
+		removed := markersIn(stmt, edits[i].Span)
+		sameArgs = sameArgs && len(edits[i].args) == 0 && removed == 0
+		count += len(edits[i].args) - removed
 	}
 	var text strings.Builder
 	text.Grow(max(size, 0))
 	out := args
 	var pick *picker
 	if !sameArgs {
-		pick = &picker{stmt: stmt, args: args, out: make([]any, 0, len(args))}
+		pick = &picker{stmt: stmt, args: args, out: make([]any, 0, max(count, 0))}
 	}
 	position := within.Start
 	for i := range edits {
