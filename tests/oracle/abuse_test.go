@@ -20,6 +20,7 @@ import (
 
 	"github.com/gormshard/sharding"
 	"github.com/gormshard/sharding/config"
+	"github.com/gormshard/sharding/tests/rowtext"
 )
 
 // orderItem is a row of items as an application has it.
@@ -407,7 +408,7 @@ func TestHugeStatementsAreExactOrRefused(t *testing.T) {
 				}
 				continue
 			}
-			if got.err == nil && want.err == nil && !slices.Equal(shown(got.rows), shown(want.rows)) {
+			if got.err == nil && want.err == nil && !slices.Equal(rowtext.Shown(got.rows), rowtext.Shown(want.rows)) {
 				t.Error("other rows")
 			}
 		}

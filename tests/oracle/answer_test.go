@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gormshard/sharding"
+	"github.com/gormshard/sharding/tests/rowtext"
 )
 
 // answer is what a query gave.
@@ -25,60 +25,9 @@ func read(rows *sql.Rows, err error) answer {
 	if err != nil {
 		return answer{err: err}
 	}
-	defer rows.Close()
 	var a answer
-	types, err := rows.ColumnTypes()
-	if err != nil {
-		return answer{err: err}
-	}
-	for _, c := range types {
-		nullable, hasNullable := c.Nullable()
-		precision, scale, hasDecimal := c.DecimalSize()
-		length, hasLength := c.Length()
-		a.columns = append(a.columns, fmt.Sprintf("%s %s scan=%v null=%v/%v decimal=%d,%d/%v length=%d/%v",
-			c.Name(), c.DatabaseTypeName(), c.ScanType(), nullable, hasNullable, precision, scale, hasDecimal, length, hasLength))
-	}
-	for rows.Next() {
-		row := make([]any, len(types))
-		into := make([]any, len(types))
-		for i := range row {
-			into[i] = &row[i]
-		}
-		if err := rows.Scan(into...); err != nil {
-			return answer{err: err}
-		}
-		a.rows = append(a.rows, row)
-	}
-	a.err = errors.Join(rows.Err(), rows.Close())
+	a.columns, a.rows, a.err = rowtext.Read(rows)
 	return a
-}
-
-// show writes a row so that different values and types look different.
-func show(row []any) string {
-	parts := make([]string, len(row))
-	for i, v := range row {
-		switch v := v.(type) {
-		case nil:
-			parts[i] = "NULL"
-		case []byte:
-			parts[i] = "b" + strconv.Quote(string(v))
-		case string:
-			parts[i] = "s" + strconv.Quote(v)
-		case time.Time:
-			parts[i] = v.Format("2006-01-02T15:04:05.999999999 MST")
-		default:
-			parts[i] = fmt.Sprintf("%T(%v)", v, v)
-		}
-	}
-	return strings.Join(parts, " | ")
-}
-
-func shown(rows [][]any) []string {
-	out := make([]string, len(rows))
-	for i, r := range rows {
-		out[i] = show(r)
-	}
-	return out
 }
 
 // fold replaces texts by a form that is the same for all texts that some
@@ -140,7 +89,7 @@ func (q *query) differ(want, got, everything answer) string {
 		fold(got.rows)
 	}
 	q.width = len(want.columns)
-	w, g := shown(want.rows), shown(got.rows)
+	w, g := rowtext.Shown(want.rows), rowtext.Shown(got.rows)
 	if everything.err != nil || everything.columns == nil {
 		if q.limited {
 			return "" // which rows is open
@@ -176,7 +125,7 @@ func (q *query) described(a answer) []string {
 }
 
 func sideBySide(want, got answer) string {
-	w, g := shown(want.rows), shown(got.rows)
+	w, g := rowtext.Shown(want.rows), rowtext.Shown(got.rows)
 	slices.Sort(w)
 	slices.Sort(g)
 	return differInSequence(w, g)
@@ -199,7 +148,7 @@ func (q *query) differInOrder(rows []string, everything answer) string {
 	places := make([]string, len(all))
 	for i, r := range all {
 		places[i] = strconv.Itoa(rank(r)) + ": "
-		left[places[i]+show(r[:q.width])]++
+		left[places[i]+rowtext.Show(r[:q.width])]++
 	}
 	for i, r := range rows {
 		if q.offset+i >= len(places) {
@@ -210,7 +159,7 @@ func (q *query) differInOrder(rows []string, everything answer) string {
 			var can []string
 			for _, a := range all {
 				if strconv.Itoa(rank(a))+": " == places[q.offset+i] && len(can) < 4 {
-					can = append(can, show(a[:q.width]))
+					can = append(can, rowtext.Show(a[:q.width]))
 				}
 			}
 			return fmt.Sprintf("row %d at place %s\n  sharded  %s\n  possible %s", i, places[q.offset+i], r, strings.Join(can, "\n           "))

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gormshard/sharding/tests/rowtext"
 )
 
 // rowsOf are the rows that a table starts with: the same at every run.
@@ -133,7 +135,7 @@ func dump(ctx context.Context, pool *sql.DB, name string) ([]string, error) {
 	if a.err != nil {
 		return nil, fmt.Errorf("SELECT * FROM %s: %w", name, a.err)
 	}
-	rows := shown(a.rows)
+	rows := rowtext.Shown(a.rows)
 	slices.Sort(rows)
 	return rows, nil
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gormshard/sharding/tests/rowtext"
 )
 
 // protocols are the ways in which arguments reach the server.
@@ -156,7 +158,7 @@ func (c *cluster) check(ctx context.Context, seed uint64) (n tally, problems []s
 				continue
 			}
 			problems = append(problems, fmt.Sprintf("%s, way %d, %s, %s: %s\n%s\nargs %s\nunits\n  %s",
-				protocol, way, c.name, q.shape, difference, text, show(args), strings.Join(units, "\n  ")))
+				protocol, way, c.name, q.shape, difference, text, rowtext.Show(args), strings.Join(units, "\n  ")))
 		}
 		if q.unsure {
 			n.refused["(the server contradicts itself about the order)"]++

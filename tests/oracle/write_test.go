@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gormshard/sharding/tests/rowtext"
 )
 
 // write is one statement that changes rows.
@@ -236,7 +238,7 @@ func run(ctx context.Context, on execer, w *write, query string, args []any) (o 
 	}()
 	if w.returning {
 		a := read(on.QueryContext(ctx, query, args...))
-		rows := append(shown(a.rows), a.columns...)
+		rows := append(rowtext.Shown(a.rows), a.columns...)
 		return outcome{rows: rows, err: a.err}
 	}
 	result, err := on.ExecContext(ctx, query, args...)
@@ -279,7 +281,7 @@ func (c *cluster) step(ctx context.Context, g *generator, single, sharded execer
 	got := run(ctx, sharded, &w, text, args)
 	units := c.trace.take()
 	detail := func(what string) string {
-		return fmt.Sprintf("%s, %s: %s\n%s\nargs %s\nunits\n  %s", c.name, protocol, what, text, show(args), strings.Join(units, "\n  "))
+		return fmt.Sprintf("%s, %s: %s\n%s\nargs %s\nunits\n  %s", c.name, protocol, what, text, rowtext.Show(args), strings.Join(units, "\n  "))
 	}
 	if reason, ok := refused(got.err); ok {
 		n.refused[reason]++

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/gormshard/sharding"
+	"github.com/gormshard/sharding/tests/rowtext"
 )
 
 // query is one statement and what its answer may leave open.
@@ -47,64 +47,16 @@ type answer struct {
 type asker func(ctx context.Context, query string, args []any) (*sql.Rows, error)
 
 func ask(ctx context.Context, run asker, query string, args []any) answer {
-	rows, err := run(ctx, query, args)
+	return read(run(ctx, query, args))
+}
+
+func read(rows *sql.Rows, err error) answer {
 	if err != nil {
 		return answer{err: err}
 	}
-	defer rows.Close()
 	var a answer
-	types, err := rows.ColumnTypes()
-	if err != nil {
-		return answer{err: err}
-	}
-	for _, c := range types {
-		nullable, hasNullable := c.Nullable()
-		precision, scale, hasDecimal := c.DecimalSize()
-		length, hasLength := c.Length()
-		a.columns = append(a.columns, fmt.Sprintf("%s %s scan=%v null=%v/%v decimal=%d,%d/%v length=%d/%v",
-			c.Name(), c.DatabaseTypeName(), c.ScanType(), nullable, hasNullable, precision, scale, hasDecimal, length, hasLength))
-	}
-	for rows.Next() {
-		row := make([]any, len(types))
-		into := make([]any, len(types))
-		for i := range row {
-			into[i] = &row[i]
-		}
-		if err := rows.Scan(into...); err != nil {
-			return answer{err: err}
-		}
-		a.rows = append(a.rows, row)
-	}
-	a.err = errors.Join(rows.Err(), rows.Close())
+	a.columns, a.rows, a.err = rowtext.Read(rows)
 	return a
-}
-
-// show writes a row so that different values and types look different.
-func show(row []any) string {
-	parts := make([]string, len(row))
-	for i, v := range row {
-		switch v := v.(type) {
-		case nil:
-			parts[i] = "NULL"
-		case []byte:
-			parts[i] = "b" + strconv.Quote(string(v))
-		case string:
-			parts[i] = "s" + strconv.Quote(v)
-		case time.Time:
-			parts[i] = v.Format("2006-01-02T15:04:05.999999999 MST")
-		default:
-			parts[i] = fmt.Sprintf("%T(%v)", v, v)
-		}
-	}
-	return strings.Join(parts, " | ")
-}
-
-func shown(rows [][]any) []string {
-	out := make([]string, len(rows))
-	for i, r := range rows {
-		out[i] = show(r)
-	}
-	return out
 }
 
 // fold replaces texts by a form that is the same for the texts the sample's
@@ -148,7 +100,7 @@ func (q *query) differ(want, got, everything answer, ranks map[string]string) st
 	}
 	q.fold(want.rows)
 	q.fold(got.rows)
-	w, g := shown(want.rows), shown(got.rows)
+	w, g := rowtext.Shown(want.rows), rowtext.Shown(got.rows)
 	if q.ordered() {
 		return differInSequence(w, g)
 	}
@@ -225,7 +177,7 @@ func notWithin(got []string, everything answer) string {
 		return everything.err.Error()
 	}
 	left := map[string]int{}
-	for _, r := range shown(everything.rows) {
+	for _, r := range rowtext.Shown(everything.rows) {
 		left[r]++
 	}
 	for _, r := range got {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/gormshard/sharding/tests/mariadb"
+	"github.com/gormshard/sharding/tests/rowtext"
 )
 
 // writes is the cluster whose rows tests change. reset gives it the rows of the
@@ -81,7 +82,7 @@ func rowsOf(t *testing.T, pool *sql.DB, table, columns string) []string {
 	if a.err != nil {
 		t.Fatal(a.err)
 	}
-	rows := shown(a.rows)
+	rows := rowtext.Shown(a.rows)
 	slices.Sort(rows)
 	return rows
 }

@@ -1,0 +1,74 @@
+// Package rowtext reads the result of a query so that two results can be
+// compared with all that a driver tells of them.
+package rowtext
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Read reads and closes rows. Each column is described by its name and types.
+// The error is the first of reading and closing; what was read before it is
+// returned as well.
+func Read(rows *sql.Rows) (columns []string, values [][]any, err error) {
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	types, err := rows.ColumnTypes()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, c := range types {
+		nullable, hasNullable := c.Nullable()
+		precision, scale, hasDecimal := c.DecimalSize()
+		length, hasLength := c.Length()
+		columns = append(columns, fmt.Sprintf("%s %s scan=%v null=%v/%v decimal=%d,%d/%v length=%d/%v",
+			c.Name(), c.DatabaseTypeName(), c.ScanType(), nullable, hasNullable, precision, scale, hasDecimal, length, hasLength))
+	}
+	for rows.Next() {
+		row := make([]any, len(types))
+		into := make([]any, len(types))
+		for i := range row {
+			into[i] = &row[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return columns, values, err
+		}
+		values = append(values, row)
+	}
+	return columns, values, rows.Err()
+}
+
+// Show writes a row so that different values and types look different; numbers of
+// type float64 to twelve digits.
+func Show(row []any) string {
+	parts := make([]string, len(row))
+	for i, v := range row {
+		switch v := v.(type) {
+		case nil:
+			parts[i] = "NULL"
+		case []byte:
+			parts[i] = "b" + strconv.Quote(string(v))
+		case string:
+			parts[i] = "s" + strconv.Quote(v)
+		case time.Time:
+			parts[i] = v.Format("2006-01-02T15:04:05.999999999 MST")
+		case float64:
+			parts[i] = fmt.Sprintf("float64(%.12g)", v) // sums of floats depend on the order of the rows
+		default:
+			parts[i] = fmt.Sprintf("%T(%v)", v, v)
+		}
+	}
+	return strings.Join(parts, " | ")
+}
+
+// Shown writes every row, see Show.
+func Shown(rows [][]any) []string {
+	out := make([]string, len(rows))
+	for i, r := range rows {
+		out[i] = Show(r)
+	}
+	return out
+}
