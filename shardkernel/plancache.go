@@ -34,15 +34,12 @@ type planCache struct {
 	cache *otter.Cache[string, *statement]
 }
 
-// keptTexts is how many finished texts a plan is taken to keep at most.
-const keptTexts = 256
-
 // planWeight estimates the memory of a plan: the text is kept some times over,
 // beside the facts read from it, and once more for each node it was sent to.
 func planWeight(text string, s *statement) uint32 {
 	copies := 12
 	if s.program != nil {
-		copies += min(s.program.Texts(), keptTexts)
+		copies += min(s.program.Texts(), rewrite.MaxTexts)
 	}
 	return uint32(2048 + copies*len(text))
 }

@@ -112,7 +112,7 @@ func (c *cluster) compareRows(ctx context.Context, report func(format string, ar
 				rows = append(rows, part...)
 			}
 			if table == region && i > 0 {
-				if d := differInSequence(want, rows); d != "" {
+				if d := rowtext.Differ(want, rows); d != "" {
 					report("%s: the rows of %s on ds%d differ: %s", c.name, table.name, i, d)
 					same = false
 				}
@@ -121,7 +121,7 @@ func (c *cluster) compareRows(ctx context.Context, report func(format string, ar
 			got = append(got, rows...)
 		}
 		slices.Sort(got)
-		if d := differInSequence(want, got); d != "" {
+		if d := rowtext.Differ(want, got); d != "" {
 			report("%s: the rows of %s differ: %s", c.name, table.name, d)
 			same = false
 		}

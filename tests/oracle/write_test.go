@@ -265,7 +265,7 @@ func (o *outcome) differ(got outcome, w *write) string {
 	case w.last && o.last != got.last:
 		return fmt.Sprintf("last insert id %d instead of %d", got.last, o.last)
 	case !slices.Equal(o.rows, got.rows):
-		return "RETURNING: " + differInSequence(o.rows, got.rows)
+		return "RETURNING: " + rowtext.Differ(o.rows, got.rows)
 	}
 	return ""
 }

@@ -102,7 +102,7 @@ func (q *query) differ(want, got, everything answer, ranks map[string]string) st
 	q.fold(got.rows)
 	w, g := rowtext.Shown(want.rows), rowtext.Shown(got.rows)
 	if q.ordered() {
-		return differInSequence(w, g)
+		return differ(w, g)
 	}
 	if len(w) != len(g) {
 		return fmt.Sprintf("%d rows instead of %d", len(g), len(w))
@@ -115,7 +115,7 @@ func (q *query) differ(want, got, everything answer, ranks map[string]string) st
 			}
 			return out
 		}
-		if d := differInSequence(rank(want.rows), rank(got.rows)); d != "" {
+		if d := differ(rank(want.rows), rank(got.rows)); d != "" {
 			return d
 		}
 	}
@@ -124,7 +124,7 @@ func (q *query) differ(want, got, everything answer, ranks map[string]string) st
 	}
 	slices.Sort(w)
 	slices.Sort(g)
-	return differInSequence(w, g)
+	return differ(w, g)
 }
 
 // differInError compares failures: the server's own error by its number.
@@ -143,29 +143,9 @@ func differInError(want, got error) string {
 	return fmt.Sprintf("error %v where the single database fails with %v", got, want)
 }
 
-func differInSequence(want, got []string) string {
-	if slices.Equal(want, got) {
-		return ""
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d rows, single %d\n", len(got), len(want))
-	differences := 0
-	for i := range max(len(want), len(got)) {
-		w, g := "(none)", "(none)"
-		if i < len(want) {
-			w = want[i]
-		}
-		if i < len(got) {
-			g = got[i]
-		}
-		if w != g {
-			if differences++; differences > 2 {
-				break
-			}
-			fmt.Fprintf(&b, "  row %d\n    single  %s\n    sharded %s\n", i, longRuns.ReplaceAllString(w, "…"), longRuns.ReplaceAllString(g, "…"))
-		}
-	}
-	return b.String()
+// differ shortens what rowtext.Differ says.
+func differ(want, got []string) string {
+	return longRuns.ReplaceAllString(rowtext.Differ(want, got), "…")
 }
 
 // longRuns are what a reader of a long text can do without.

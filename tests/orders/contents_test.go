@@ -134,7 +134,7 @@ func (c *cluster) contents(t *testing.T) contents {
 func (c contents) same(t *testing.T) {
 	t.Helper()
 	for table, want := range c.single {
-		if d := differInSequence(want, c.nodes[table]); d != "" {
+		if d := differ(want, c.nodes[table]); d != "" {
 			t.Errorf("%s: %s", table, d)
 		}
 	}
@@ -144,7 +144,7 @@ func (c contents) same(t *testing.T) {
 func (c contents) unchanged(t *testing.T, before contents) {
 	t.Helper()
 	for table, want := range before.nodes {
-		if d := differInSequence(want, c.nodes[table]); d != "" {
+		if d := differ(want, c.nodes[table]); d != "" {
 			t.Errorf("%s has changed: %s", table, d)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,8 +42,7 @@ func Read(rows *sql.Rows) (columns []string, values [][]any, err error) {
 	return columns, values, rows.Err()
 }
 
-// Show writes a row so that different values and types look different; numbers of
-// type float64 to twelve digits.
+// Show writes a row so that different values and types look different.
 func Show(row []any) string {
 	parts := make([]string, len(row))
 	for i, v := range row {
@@ -55,8 +55,6 @@ func Show(row []any) string {
 			parts[i] = "s" + strconv.Quote(v)
 		case time.Time:
 			parts[i] = v.Format("2006-01-02T15:04:05.999999999 MST")
-		case float64:
-			parts[i] = fmt.Sprintf("float64(%.12g)", v) // sums of floats depend on the order of the rows
 		default:
 			parts[i] = fmt.Sprintf("%T(%v)", v, v)
 		}
@@ -71,4 +69,31 @@ func Shown(rows [][]any) []string {
 		out[i] = Show(r)
 	}
 	return out
+}
+
+// Differ says in which of its first rows one sequence differs from another; it is
+// empty when they are equal.
+func Differ(want, got []string) string {
+	if slices.Equal(want, got) {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d rows, single %d\n", len(got), len(want))
+	differences := 0
+	for i := range max(len(want), len(got)) {
+		w, g := "(none)", "(none)"
+		if i < len(want) {
+			w = want[i]
+		}
+		if i < len(got) {
+			g = got[i]
+		}
+		if w != g {
+			if differences++; differences > 3 {
+				break
+			}
+			fmt.Fprintf(&b, "  row %d\n    single  %s\n    sharded %s\n", i, w, g)
+		}
+	}
+	return b.String()
 }

@@ -37,11 +37,11 @@ type keptText struct {
 	next  *keptText
 }
 
-// Limits of the texts a template keeps.
-const (
-	maxKeptTexts = 256
-	maxKeptText  = 16 << 10 // bytes
-)
+// MaxTexts is how many finished texts a template keeps at most.
+const MaxTexts = 256
+
+// maxKeptText is the length of the longest text that is kept, in bytes.
+const maxKeptText = 16 << 10
 
 // Server is what rewriting needs to know of the data sources' servers, which are
 // alike.
@@ -130,7 +130,7 @@ func (t *Template) text(u *route.Unit) string {
 		}
 	}
 	sql, _ := splice(t.stmt, t.names(u), nil)
-	if len(sql) <= maxKeptText && t.count.Load() < maxKeptTexts {
+	if len(sql) <= maxKeptText && t.count.Load() < MaxTexts {
 		// The names are copied: the result they are part of is larger.
 		if slot.CompareAndSwap(head, &keptText{names: slices.Clone(u.Names), sql: sql, next: head}) {
 			t.count.Add(1)
