@@ -73,7 +73,7 @@ func (k *Kernel) keepProtocol(ex *plan.Execution) {
 // rewrites it.
 func (s *statement) rewritten(ctx context.Context, args []any, meta route.Meta) (ex *plan.Execution, err error) {
 	defer recovered(&err)
-	result, err := s.program.Route(args, meta)
+	result, err := s.program.Route(route.Input{Args: args, Meta: meta})
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (s *statement) rewritten(ctx context.Context, args []any, meta route.Meta) 
 		if err != nil {
 			return nil, err
 		}
-		if result, err = s.program.Route(args, meta, keys...); err != nil {
+		if result, err = s.program.Route(route.Input{Args: args, Meta: meta, Keys: keys}); err != nil {
 			return nil, err
 		}
 	}

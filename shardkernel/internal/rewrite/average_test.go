@@ -22,7 +22,7 @@ func TestAverageHasTheServersDecimals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := program.Route(nil, p.meta)
+	result, err := program.Route(route.Input{Meta: p.meta})
 	if err != nil {
 		t.Fatal(err)
 	}

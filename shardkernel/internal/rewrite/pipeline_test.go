@@ -68,7 +68,7 @@ func (p *pipeline) compile(sql string) (*compiled, error) {
 }
 
 func (c *compiled) run(args []any) (*plan.Execution, error) {
-	result, err := c.program.Route(args, c.pipeline.meta)
+	result, err := c.program.Route(route.Input{Args: args, Meta: c.pipeline.meta})
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (c *compiled) run(args []any) (*plan.Execution, error) {
 			}
 			keys = append(keys, key)
 		}
-		if result, err = c.program.Route(args, c.pipeline.meta, keys...); err != nil {
+		if result, err = c.program.Route(route.Input{Args: args, Meta: c.pipeline.meta, Keys: keys}); err != nil {
 			return nil, err
 		}
 	}

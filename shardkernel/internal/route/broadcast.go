@@ -71,17 +71,17 @@ func (p *Program) compileBroadcastWrite() error {
 // routeBroadcast returns the route of a broadcast write. An INSERT whose
 // AUTO_INCREMENT column is left to the data sources is refused: each would take
 // its own next number.
-func (p *Program) routeBroadcast(args []any, meta Meta) (*Result, error) {
+func (p *Program) routeBroadcast(in *Input) (*Result, error) {
 	insert := p.stmt.Insert
-	if meta == nil || insert == nil || len(p.fixed.Units) == 1 {
+	if in.Meta == nil || insert == nil || len(p.fixed.Units) == 1 {
 		return p.fixed, nil
 	}
 	name := p.stmt.Tables[0].Name
-	table := meta(name)
+	table := in.Meta(name)
 	if table == nil {
 		return p.fixed, nil
 	}
-	e := evaluation{program: p, args: args, meta: meta}
+	e := newEvaluation(p, in)
 	for i := range table.Columns {
 		c := &table.Columns[i]
 		if !c.AutoIncrement {

@@ -14,11 +14,16 @@ type evaluation struct {
 	program *Program
 	args    []any
 	meta    Meta
+	hints   *Hints
 	// elements holds, for each of Program.lists, where its elements live; nil for
 	// a list that was not evaluated.
 	elements [][]element
 	// err is the first error; what was computed after it has no meaning.
 	err error
+}
+
+func newEvaluation(p *Program, in *Input) evaluation {
+	return evaluation{program: p, args: in.Args, meta: in.Meta, hints: in.Hints}
 }
 
 // element is where one element of an IN list lives.

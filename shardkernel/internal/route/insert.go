@@ -67,10 +67,10 @@ func (in *insertion) columnsOf(meta Meta) (keys []int, generated int, err error)
 	return keys, generated, nil
 }
 
-func (p *Program) routeInsert(args []any, meta Meta, keys []any) (*Result, error) {
-	in := p.insert
-	e := evaluation{program: p, args: args, meta: meta}
-	positions, generated, err := in.columnsOf(meta)
+func (p *Program) routeInsert(input *Input) (*Result, error) {
+	in, keys := p.insert, input.Keys
+	e := newEvaluation(p, input)
+	positions, generated, err := in.columnsOf(input.Meta)
 	if err != nil {
 		return nil, err
 	}

@@ -10,26 +10,24 @@ import (
 	"github.com/gormshard/sharding/shardkernel/internal/rule"
 )
 
-// Route finds the units of one execution. keys are the generated keys of a
-// result that needed them, see Result.NeedsKeys; they are left out otherwise.
-// args is only read.
-func (p *Program) Route(args []any, meta Meta, keys ...any) (*Result, error) {
+// Route finds the units of one execution.
+func (p *Program) Route(in Input) (*Result, error) {
 	switch {
 	case p.fixed == nil && p.insert != nil:
-		return p.routeInsert(args, meta, keys)
+		return p.routeInsert(&in)
 	case p.fixed == nil:
-		return p.routeConditions(args, meta)
+		return p.routeConditions(&in)
 	case p.fixed.Broadcast:
-		return p.routeBroadcast(args, meta)
+		return p.routeBroadcast(&in)
 	}
 	return p.fixed, nil
 }
 
-func (p *Program) routeConditions(args []any, meta Meta) (*Result, error) {
-	if err := p.checkTypes(meta); err != nil {
+func (p *Program) routeConditions(in *Input) (*Result, error) {
+	if err := p.checkTypes(in.Meta); err != nil {
 		return nil, err
 	}
-	e := evaluation{program: p, args: args, meta: meta}
+	e := newEvaluation(p, in)
 	var few [4]nodeSet
 	sets := few[:0]
 	for _, r := range p.refs {

@@ -62,13 +62,13 @@ func run(set *rule.Set, columns map[string]value.Column, sql string, args ...any
 	if err != nil {
 		return nil, err
 	}
-	return program.Route(args, func(logical string) *value.Table {
+	return program.Route(route.Input{Args: args, Meta: func(logical string) *value.Table {
 		c, ok := columns[logical]
 		if !ok {
 			return nil
 		}
 		return value.NewTable([]value.Column{c})
-	})
+	}})
 }
 
 func nodes(r *route.Result) string {
