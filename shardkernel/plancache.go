@@ -27,9 +27,13 @@ type statement struct {
 	source  string
 	program *route.Program
 	rewrite *rewrite.Template
+	// commented is true for the plan of a text whose comments have become
+	// placeholders; those of the text at hand are put back into what it becomes.
+	commented bool
 }
 
-// planCache keeps statements by text, under a bound on their size.
+// planCache keeps statements by text without its comments, under a bound on
+// their size.
 type planCache struct {
 	cache *otter.Cache[string, *statement]
 }
@@ -52,24 +56,56 @@ func newPlanCache(bytes int64) *planCache {
 }
 
 // statement returns the plan of a text, made once however many ask at the same
-// time. A text that cannot be planned is not remembered.
+// time, and whatever ordinary comments stand in it. A text that cannot be planned
+// is not remembered.
 func (k *Kernel) statement(ctx context.Context, text string) (*statement, error) {
-	if s, ok := k.plans.cache.GetIfPresent(text); ok {
+	if s, ok := k.plans.cache.GetIfPresent(text); ok { // no text with ordinary comments is kept
 		return s, nil
+	}
+	if len(text) > maxCachedText {
+		return k.compile(ctx, text)
+	}
+	key, comments := parse.Uncomment(text, k.dialect)
+	if comments != nil {
+		if s, ok := k.plans.cache.GetIfPresent(key); ok {
+			return s, nil
+		}
 	}
 	c, err := k.compiler(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if len(text) > maxCachedText {
-		return c.compile(text)
-	}
 	// Compiling waits for nothing, and must not fail all who wait for it when
 	// one of their contexts ends.
-	return k.plans.cache.Get(context.WithoutCancel(ctx), text, otter.LoaderFunc[string, *statement](
-		func(_ context.Context, text string) (*statement, error) {
-			return c.compile(text)
+	s, err := k.plans.cache.Get(context.WithoutCancel(ctx), key, otter.LoaderFunc[string, *statement](
+		func(_ context.Context, key string) (*statement, error) {
+			s, err := c.compile(key)
+			if err == nil {
+				s.commented = comments != nil
+			}
+			return s, err
 		}))
+	if err != nil && comments != nil {
+		return c.compile(text) // the error is to show the text, not the key
+	}
+	return s, err
+}
+
+// compile makes the plan of a text as it is.
+func (k *Kernel) compile(ctx context.Context, text string) (*statement, error) {
+	c, err := k.compiler(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.compile(text)
+}
+
+// recomment puts the comments of a text back into what it has become.
+func (k *Kernel) recomment(ex *plan.Execution, text string) {
+	_, comments := parse.Uncomment(text, k.dialect)
+	for i := range ex.Units {
+		ex.Units[i].SQL = parse.Recomment(ex.Units[i].SQL, comments)
+	}
 }
 
 // compiler is what a plan depends on beside its text.

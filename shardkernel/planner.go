@@ -54,10 +54,26 @@ func (k *Kernel) plan(ctx context.Context, s *statement, text string, args []any
 	if columns.err != nil { // what was planned without the columns does not count
 		return nil, columns.err
 	}
+	if s.commented {
+		if err != nil {
+			return k.planWhole(ctx, text, args)
+		}
+		k.recomment(ex, text)
+	}
 	if err == nil && len(args) > 0 && len(ex.Units) > 1 {
 		k.keepProtocol(ex)
 	}
 	return ex, err
+}
+
+// planWhole plans a text with its comments, after the plan without them has
+// failed: an error quotes the text as it was typed.
+func (k *Kernel) planWhole(ctx context.Context, text string, args []any) (*plan.Execution, error) {
+	s, err := k.compile(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return k.plan(ctx, s, text, args)
 }
 
 // keepProtocol lets the units that no argument of the statement is left to be

@@ -19,6 +19,7 @@ var fuzzSeeds = []string{
 	"SELECT date(t_order.date), DATE '2024-01-01', rank() OVER (PARTITION BY t_order.a) FROM t_order, `date` GROUP BY 1 WITH ROLLUP HAVING max(a)",
 	"CREATE TABLE t_order (t_order int, KEY (t_order)) # t_order",
 	"SELECT 1 FROM t_order USE INDEX FOR ORDER BY (t_order) PARTITION; ;",
+	"-- a\nSELECT 1/* b */-/**/1 # c\r\n, '/*' /*+ d */ -- e", "a/-- x\n*b/* `c` */ /*SHARDING*/ /*!a/* b */*//*c*/",
 	"SAVEPOINT `a`", "ROLLBACK WORK TO SAVEPOINT x", "/*M! t_order */ /*!99999 a */ 'unclosed", "SELECT \xff\x00\\N `",
 }
 
@@ -45,6 +46,7 @@ func FuzzScan(f *testing.F) {
 				}
 				at = tok.end
 			}
+			proveUncomment(t, text, d)
 			_, _ = Scan(text, testTables, d)
 			Savepoint(text, d)
 		}

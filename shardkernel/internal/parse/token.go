@@ -48,6 +48,9 @@ type lexer struct {
 	conditional  bool
 	executable   int // where the executable comment began
 
+	collect  bool   // comments are wanted
+	comments []Span // those outside of executable comments, without the line end behind them
+
 	last     token // the token before
 	hintable bool  // the token before is a verb that an optimizer hint may follow
 }
@@ -133,11 +136,21 @@ func (l *lexer) startsLineComment() bool {
 }
 
 func (l *lexer) skipLine() {
+	start := l.pos
 	if i := strings.IndexByte(l.text[l.pos:], '\n'); i >= 0 {
 		l.pos += i + 1
+		l.note(Span{start, l.pos - 1})
 		return
 	}
 	l.pos = len(l.text)
+	l.note(Span{start, l.pos})
+}
+
+// note collects a comment.
+func (l *lexer) note(comment Span) {
+	if l.collect && !l.inExecutable {
+		l.comments = append(l.comments, comment)
+	}
 }
 
 // hasExecutableComments reports whether /*! … */ is SQL.
@@ -164,12 +177,17 @@ func (l *lexer) enterComment() (hint bool, err error) {
 	if i < 0 {
 		if !l.hasExecutableComments() { // SQLite closes a comment at the end of the text
 			l.pos = len(l.text)
+			l.note(Span{start, l.pos})
 			return false, nil
 		}
 		return false, l.unclosed("comment", start)
 	}
 	l.pos = start + 2 + i + 2
-	return l.hasExecutableComments() && l.hintable && body[0] == '+', nil
+	if l.hasExecutableComments() && l.hintable && body[0] == '+' {
+		return true, nil
+	}
+	l.note(Span{start, l.pos})
+	return false, nil
 }
 
 // skipVersion skips the version number of an executable comment and reports

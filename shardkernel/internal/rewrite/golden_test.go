@@ -153,6 +153,7 @@ func runGolden(t *testing.T, p pipeline, block string, total *int) string {
 	} else {
 		got = strings.TrimSuffix(printExecution(e), "\n")
 		proveSplices(t, &p, sql, args)
+		proveComments(t, &p, sql, args)
 	}
 	*total++
 	if fmt.Sprint(args) != fmt.Sprint(given) {
