@@ -163,6 +163,12 @@ func describeOperand(o Operand) string {
 		return "DEFAULT"
 	case OperandNow:
 		return "NOW"
+	case OperandExpr:
+		parts := make([]string, len(o.Expr.Args))
+		for i, arg := range o.Expr.Args {
+			parts[i] = describeOperand(arg)
+		}
+		return o.Expr.Op + "(" + strings.Join(parts, ", ") + ")"
 	}
 	return "unknown"
 }

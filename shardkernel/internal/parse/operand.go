@@ -20,7 +20,12 @@ func (b *builder) operand(e ast.ExprNode) Operand {
 	case *test_driver.ValueExpr:
 		return b.literal(e)
 	case *ast.UnaryOperationExpr:
-		return b.signed(e)
+		if out := b.signed(e); out.Kind != OperandUnknown {
+			return out
+		}
+		return b.expression(e)
+	case *ast.BinaryOperationExpr, *ast.FuncCastExpr:
+		return b.expression(e)
 	case *ast.DefaultExpr:
 		if e.Name == nil {
 			return Operand{Kind: OperandDefault, Span: b.wordSpan(e)}

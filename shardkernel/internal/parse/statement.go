@@ -203,7 +203,9 @@ type Operand struct {
 	// Literal is nil (NULL), int64, uint64, float64, bool, string, []byte (hex
 	// and bit literals) or Decimal.
 	Literal any
-	Span    Span
+	// Expr is set for OperandExpr.
+	Expr *Expr
+	Span Span
 }
 
 // OperandKind tells what an Operand is.
@@ -216,6 +218,7 @@ const (
 	OperandParam
 	OperandDefault // DEFAULT in an INSERT row
 	OperandNow     // NOW(), CURRENT_TIMESTAMP and synonyms without arguments
+	OperandExpr    // an operation on constants, to be computed with the arguments
 )
 
 // Decimal is a decimal literal as typed, such as 1.50.

@@ -358,6 +358,22 @@ func (e *evaluation) arg(o *parse.Operand) (arg any, known bool) {
 			return nil, false
 		}
 		return e.args[o.Param], true
+	case parse.OperandExpr:
+		return e.fold(o.Expr)
 	}
 	return nil, false
+}
+
+// fold computes an operation on constants.
+func (e *evaluation) fold(x *parse.Expr) (any, bool) {
+	args := make([]any, len(x.Args))
+	for i := range x.Args {
+		o := literal(x.Args[i])
+		arg, known := e.arg(&o)
+		if !known {
+			return nil, false
+		}
+		args[i] = arg
+	}
+	return value.Fold(x.Op, args...)
 }
