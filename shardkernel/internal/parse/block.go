@@ -24,6 +24,8 @@ type block struct {
 	// unruly is true when no table's rows are certain to be in the block's:
 	// SQLite binds a comma as tightly as a right join.
 	unruly bool
+	// merged is true when NATURAL or USING makes one column of two.
+	merged bool
 }
 
 // tableSource is one item of FROM.

@@ -251,6 +251,7 @@ func (j *joiner) combine(n *ast.Join, left, right side, nullable bool) side {
 	if n.NaturalJoin {
 		out.Kind = JoinNatural
 	}
+	j.block.merged = j.block.merged || n.NaturalJoin || len(n.Using) > 0
 	if n.On != nil {
 		walk(&resolver{b: j.builder, block: j.block}, n.On.Expr)
 		out.Equal = j.equalities(j.block, n.On.Expr, nil)

@@ -324,8 +324,10 @@ type Insert struct {
 	RowsSpan Span
 	Set      bool // INSERT … SET
 	// SetEnd is the offset behind the last assignment of INSERT … SET.
-	SetEnd    int
-	Select    bool // INSERT … SELECT
+	SetEnd int
+	Select bool // INSERT … SELECT
+	// From is the SELECT of INSERT … SELECT, nil when it is no single query block.
+	From      *InsertSelect
 	Ignore    bool
 	OnDup     []Assignment // ON DUPLICATE KEY UPDATE or ON CONFLICT … DO UPDATE SET
 	Conflict  bool         // an ON CONFLICT clause, whatever it does

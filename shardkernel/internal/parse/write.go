@@ -136,6 +136,9 @@ func (b *builder) insertBody(n *ast.InsertStmt, blk, dup *block, assignments []*
 		b.fail(b.refuse(b.tails.verb, "the columns or rows of the INSERT are not understood", "simplify it"))
 		return
 	}
+	if ins.Select {
+		ins.From = b.insertSelect(n.Select)
+	}
 	for _, a := range assignments {
 		ins.OnDup = append(ins.OnDup, b.duplicateAssignment(ins, a, blk, dup))
 	}

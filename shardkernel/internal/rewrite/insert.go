@@ -14,7 +14,7 @@ func (t *Template) severalInserts(e *plan.Execution, result *route.Result, args 
 	insert := t.stmt.Insert
 	e.Merge = &plan.Merge{}
 	e.LastInsertID = result.LastKey
-	if insert.Returning {
+	if insert.Returning && !insert.Select {
 		if insert.Ignore || insert.Conflict && len(insert.OnDup) == 0 {
 			return fault.Unsupported("RETURNING over several nodes", "a node returns nothing for a row it skips, so the rows could not be told apart",
 				"leave out RETURNING, or insert rows of one node")
@@ -26,7 +26,7 @@ func (t *Template) severalInserts(e *plan.Execution, result *route.Result, args 
 		edits := append(t.names(u), t.insertEdits(result, u)...)
 		sql, unitArgs := splice(t.stmt, edits, args)
 		e.Units[i] = t.unit(u, sql, unitArgs)
-		if insert.Returning {
+		if e.Merge.Kind == plan.MergeRows {
 			e.Merge.Rows = append(e.Merge.Rows, u.Rows)
 		}
 	}

@@ -32,6 +32,10 @@ func (p *Program) compileBroadcastWrite() error {
 		r.Units = append(r.Units, Unit{DataSource: source, Order: order, Node: -1, Names: make([]string, len(p.stmt.Tables))})
 	}
 	p.fixed = r
+	if len(p.refs) > 0 && p.stmt.Update != nil {
+		return fault.Unsupported("multi-table UPDATE", "it may change the broadcast table, of which every data source would see other rows of the sharded table "+p.refs[0].rule.Name,
+			"name the table of every column in SET, and change the broadcast table with a statement of its own")
+	}
 	if len(p.refs) > 0 {
 		return fault.Unsupported("write to a broadcast table", "it also names the sharded table "+p.refs[0].rule.Name+", whose rows are not in every data source",
 			"read the values first and pass them as parameters")
@@ -87,7 +91,7 @@ func (p *Program) routeBroadcast(in *Input) (*Result, error) {
 		if !c.AutoIncrement {
 			continue
 		}
-		position := i
+		position := visiblePosition(table, c.Name)
 		if insert.Columns != nil {
 			position = slices.Index(insert.Columns, c.Name)
 		}

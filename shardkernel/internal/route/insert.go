@@ -61,9 +61,7 @@ func (in *insertion) columnsOf(meta Meta) (keys []int, generated int, err error)
 		return nil, 0, fault.Unsupported("INSERT without column list", "the columns of "+in.ref.rule.Name+" are not known, so the sharding column cannot be found",
 			"name the columns")
 	}
-	keys, generated = columnPositions(in.ref, func(name string) int {
-		return slices.IndexFunc(table.Columns, func(c value.Column) bool { return c.Name == name })
-	})
+	keys, generated = columnPositions(in.ref, func(name string) int { return visiblePosition(table, name) })
 	return keys, generated, nil
 }
 
@@ -133,7 +131,7 @@ func (in *insertion) checkNumbered(e *evaluation) error {
 		if !c.AutoIncrement || table.Key != nil && table.Key.Column == c.Name {
 			continue
 		}
-		position := i
+		position := visiblePosition(columns, c.Name)
 		if listed := e.program.stmt.Insert.Columns; listed != nil {
 			position = slices.Index(listed, c.Name)
 		}

@@ -219,7 +219,7 @@ func (p *Program) placeJoins(links []link) ([]placement, error) {
 	var places []placement
 	equal := equalColumns(links)
 	for _, r := range p.refs {
-		if r.scope != 0 || r.nullable {
+		if r.scope != p.placedScope() || r.nullable {
 			continue
 		}
 		place := placement{ref: r, partner: -1, component: len(places)}
@@ -241,7 +241,7 @@ func (p *Program) placeJoins(links []link) ([]placement, error) {
 		}
 		places = append(places, place)
 	}
-	joins := p.stmt.Scopes[0].Joins
+	joins := p.stmt.Scopes[p.placedScope()].Joins
 	placed := func(ref int) bool {
 		return slices.ContainsFunc(places, func(pl placement) bool { return pl.ref.index == ref })
 	}

@@ -243,11 +243,11 @@ func (p *Program) compileReasons() {
 
 // compileJoins prepares the conditions and what the joins say of the nodes.
 func (p *Program) compileJoins() {
-	var outermost []link
+	var placed []link
 	for scope := range p.stmt.Scopes {
 		links := p.linkScope(scope)
-		if scope == 0 {
-			outermost = links
+		if scope == p.placedScope() {
+			placed = links
 		}
 		p.links = append(p.links, links...)
 		for _, r := range p.refs {
@@ -262,11 +262,11 @@ func (p *Program) compileJoins() {
 		}
 	}
 	p.scatter = p.refuseScatter()
-	if slices.ContainsFunc(p.refs, func(r *reference) bool { return r.scope != 0 }) {
+	if slices.ContainsFunc(p.refs, func(r *reference) bool { return !p.placed(r) }) {
 		return
 	}
 	var err error
-	if p.places, err = p.placeJoins(outermost); p.scatter == nil {
+	if p.places, err = p.placeJoins(placed); p.scatter == nil {
 		p.scatter = err
 	}
 }

@@ -58,27 +58,27 @@ func (p *Program) refuseScatter() error {
 		}
 	case stmt.Insert != nil:
 		if stmt.Insert.Select {
-			return p.refuse("INSERT … SELECT", "its rows would have to be carried from node to node", "")
+			if err := p.refuseInsertSelect(); err != nil {
+				return err
+			}
 		}
 	case stmt.Update != nil:
 		switch u := stmt.Update; {
-		case u.Multi:
-			return p.refuse("multi-table UPDATE", "its tables are not paired node by node yet", "")
 		case u.Limit:
 			return p.refuse("UPDATE with LIMIT", "no node knows how many rows the others change", "")
 		}
 	case stmt.Delete != nil:
 		switch d := stmt.Delete; {
-		case d.Multi:
-			return p.refuse("multi-table DELETE", "its tables are not paired node by node yet", "")
 		case d.Limit:
 			return p.refuse("DELETE with LIMIT", "no node knows how many rows the others remove", "")
+		case d.OrderBy && d.Returning:
+			return p.refuse("RETURNING of a DELETE with ORDER BY", "the nodes' rows are not put in order", "leave out RETURNING or ORDER BY")
 		}
 	default:
 		return p.refuse("this form of SELECT", "it is not computed over several nodes yet", "")
 	}
 	for _, r := range p.refs {
-		if r.scope != 0 {
+		if !p.placed(r) {
 			return p.refuse("subquery", "a node cannot answer a subquery whose rows are on other nodes", "")
 		}
 	}
@@ -115,13 +115,13 @@ func (p *Program) refuseFunctions() error {
 	}
 	if found := calls(text, "against"); len(found) > 0 {
 		ranked := len(booleanMode.FindAllString(text, -1)) < len(found)
-		ranked = ranked || s != nil && (found[0] < s.ItemsEnd || found[len(found)-1] >= s.TailStart)
+		ranked = ranked || p.stmt.Insert != nil || s != nil && (found[0] < s.ItemsEnd || found[len(found)-1] >= s.TailStart)
 		if ranked {
 			return p.refuse("MATCH … AGAINST", "every node weighs words by its own rows", "match IN BOOLEAN MODE, and only in WHERE")
 		}
 	}
 	for _, name := range aggregates {
-		if s != nil && len(calls(text, name)) > 0 {
+		if (s != nil || p.stmt.Insert != nil) && len(calls(text, name)) > 0 {
 			return p.refuse(strings.ToUpper(name), "its results are not combined over several nodes yet", "")
 		}
 	}

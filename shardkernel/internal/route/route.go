@@ -15,6 +15,8 @@ func (p *Program) Route(in Input) (*Result, error) {
 	switch {
 	case p.fixed == nil && p.insert != nil:
 		return p.routeInsert(&in)
+	case p.fixed == nil && p.stmt.Insert != nil && p.stmt.Insert.Select:
+		return p.routeInsertSelect(&in)
 	case p.fixed == nil:
 		return p.routeConditions(&in)
 	case p.fixed.Broadcast:
@@ -202,6 +204,11 @@ func (p *Program) resultOf(e *evaluation, sets []nodeSet, combinations [][]int) 
 		}
 		if len(combinations) > 1 {
 			u.Lists = p.splitLists(e, nodes)
+		}
+	}
+	if len(combinations) > 1 && (p.stmt.Update != nil || p.stmt.Delete != nil) {
+		if err := p.checkPairs(combinations); err != nil {
+			return nil, err
 		}
 	}
 	slices.SortStableFunc(result.Units, func(a, b Unit) int { return cmp.Compare(a.Order, b.Order) })

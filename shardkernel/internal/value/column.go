@@ -51,6 +51,9 @@ type Column struct {
 	Nullable      bool
 	AutoIncrement bool
 	Generated     bool
+	// Invisible is true for a column that * and an INSERT without column list
+	// leave out.
+	Invisible bool
 }
 
 // Binary reports whether text in the column compares by its bytes.
