@@ -30,6 +30,8 @@ type statement struct {
 	// commented is true for the plan of a text whose comments have become
 	// placeholders; those of the text at hand are put back into what it becomes.
 	commented bool
+	// batch holds the statements of a text with several; nil for others.
+	batch []batchPart
 }
 
 // planCache keeps statements by text without its comments, under a bound on
@@ -45,7 +47,11 @@ func planWeight(text string, s *statement) uint32 {
 	if s.program != nil {
 		copies += min(s.program.Texts(), rewrite.MaxTexts)
 	}
-	return uint32(2048 + copies*len(text))
+	weight := uint32(2048 + copies*len(text))
+	for i := range s.batch {
+		weight += planWeight(s.batch[i].text, s.batch[i].statement)
+	}
+	return weight
 }
 
 func newPlanCache(bytes int64) *planCache {
@@ -126,7 +132,16 @@ func (c *compiler) compile(text string) (s *statement, err error) {
 	s = &statement{verb: outline.Verb, read: outline.Read}
 	if !outline.Named {
 		s.source = c.rules.DefaultDataSource
+		if outline.Several {
+			if err := c.refuseSessionInside(text); err != nil {
+				return nil, err
+			}
+		}
 		return s, refuseSession(s.verb)
+	}
+	if outline.Several {
+		s.batch, err = c.batch(text)
+		return s, err
 	}
 	stmt, err := parse.Parse(text, c.rules, c.server.Dialect)
 	if err != nil {

@@ -40,6 +40,8 @@ func (k *Kernel) plan(ctx context.Context, s *statement, text string, args []any
 	switch {
 	case s.control():
 		return nil, refuseControl(s.verb)
+	case s.batch != nil:
+		return k.planBatch(ctx, s, text, args)
 	case s.program == nil:
 		return passThrough(s, text, args), nil
 	}

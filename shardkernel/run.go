@@ -169,7 +169,10 @@ func (r result) RowsAffected() (int64, error) { return r.affected, nil }
 // resultOf makes one result of the units': the affected rows are summed, those
 // of a write to a broadcast table counted once; the last insert id is the one the
 // planner knows of, else, where there is one unit, the server's.
-func resultOf(ex *plan.Execution, results []execute.Result) driver.Result {
+func resultOf(ex *plan.Execution, results []execute.Result) result {
+	if ex.Batch != nil {
+		return batchResult(ex.Batch, results)
+	}
 	r := result{lastInsertID: ex.LastInsertID}
 	if len(results) == 1 || ex.Merge != nil && ex.Merge.Broadcast {
 		r.affected = results[0].RowsAffected

@@ -14,6 +14,7 @@ const (
 	KindBroadcast   Kind = "broadcast" // a write to a broadcast table: every data source
 	KindUnicast     Kind = "unicast"   // any one node will do
 	KindSession     Kind = "session"   // transaction control as text
+	KindBatch       Kind = "batch"     // several statements in one string
 )
 
 // Unit is one statement for one data source.
@@ -33,13 +34,15 @@ type Unit struct {
 type Execution struct {
 	Kind   Kind
 	Reason string
-	Units  []Unit // grouped by data source in configured order
+	Units  []Unit // grouped by data source in configured order; of a batch in text order
 	Write  bool   // changes rows: several units run all or nothing
 	Query  bool   // may return rows
 	Merge  *Merge // nil when there is one unit
 	// LastInsertID answers an insert with generated keys, or over several units:
 	// the first generated key, else the last explicit integer key, else 0.
 	LastInsertID int64
+	// Batch holds the statements of a batch; its units are theirs. Nil otherwise.
+	Batch []*Execution
 }
 
 // MergeKind tells how the units' rows become one result.

@@ -12,14 +12,12 @@ func (e *Execution) Warnings() []string {
 		out = append(out, fmt.Sprintf("no condition on a sharding column: all %d nodes are asked", len(e.Units)))
 	}
 	if e.Write {
-		sources := 1
-		for i := 1; i < len(e.Units); i++ {
-			if e.Units[i].DataSource != e.Units[i-1].DataSource {
-				sources++
-			}
+		sources := map[string]bool{}
+		for i := range e.Units {
+			sources[e.Units[i].DataSource] = true
 		}
-		if sources > 1 {
-			out = append(out, fmt.Sprintf("%d data sources commit one after the other: a crash in between leaves a part", sources))
+		if len(sources) > 1 {
+			out = append(out, fmt.Sprintf("%d data sources commit one after the other: a crash in between leaves a part", len(sources)))
 		}
 	}
 	if m := e.Merge; m != nil {

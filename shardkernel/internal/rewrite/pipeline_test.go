@@ -102,11 +102,32 @@ func (p *pipeline) run(sql string, args []any) (*plan.Execution, error) {
 			Units: []plan.Unit{{DataSource: p.set.DefaultDataSource, SQL: sql, Args: args}},
 		}, nil
 	}
+	if outline.Several {
+		return p.batch(sql, args)
+	}
 	c, err := p.compile(sql)
 	if err != nil {
 		return nil, err
 	}
 	return c.run(args)
+}
+
+// batch takes each of several statements the whole way.
+func (p *pipeline) batch(sql string, args []any) (*plan.Execution, error) {
+	parts, err := parse.Split(sql, p.dialect)
+	if err != nil {
+		return nil, err
+	}
+	var statements []*plan.Execution
+	for _, part := range parts {
+		e, err := p.run(part.Text, args[:part.Markers:part.Markers])
+		if err != nil {
+			return nil, err
+		}
+		args = args[part.Markers:]
+		statements = append(statements, e)
+	}
+	return plan.Batch(statements), nil
 }
 
 // columnOf makes the metadata of a column out of its type as a CREATE TABLE
