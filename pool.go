@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/gormshard/sharding/shardkernel"
+	kerneldriver "github.com/gormshard/sharding/shardkernel/driver"
 )
 
 // pool is GORM's ConnPool. It is the logical *sql.DB with a short cut: a
@@ -27,7 +28,7 @@ var (
 
 // QueryContext implements gorm.ConnPool.
 func (p *pool) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	direct, planned, err := p.kernel.Direct(ctx, query, args)
+	direct, planned, err := p.kernel.Direct(ctx, kerneldriver.Hints(ctx), query, args)
 	switch {
 	case err != nil:
 		return nil, err
@@ -39,7 +40,7 @@ func (p *pool) QueryContext(ctx context.Context, query string, args ...any) (*sq
 
 // ExecContext implements gorm.ConnPool.
 func (p *pool) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	direct, planned, err := p.kernel.Direct(ctx, query, args)
+	direct, planned, err := p.kernel.Direct(ctx, kerneldriver.Hints(ctx), query, args)
 	switch {
 	case err != nil:
 		return nil, err
@@ -52,7 +53,7 @@ func (p *pool) ExecContext(ctx context.Context, query string, args ...any) (sql.
 // QueryRowContext implements gorm.ConnPool. A *sql.Row can be made by a *sql.DB
 // only, so a planning error is left to the logical DB to find again.
 func (p *pool) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	direct, planned, err := p.kernel.Direct(ctx, query, args)
+	direct, planned, err := p.kernel.Direct(ctx, kerneldriver.Hints(ctx), query, args)
 	switch {
 	case err != nil:
 		return p.DB.QueryRowContext(ctx, query, args...)

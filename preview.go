@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gormshard/sharding/shardkernel"
+	kerneldriver "github.com/gormshard/sharding/shardkernel/driver"
 )
 
 // Preview is what a statement would become.
@@ -28,7 +29,7 @@ type ExecutionUnit struct {
 }
 
 func preview(ctx context.Context, kernel *shardkernel.Kernel, query string, args []any) (*Preview, error) {
-	ex, err := kernel.Plan(ctx, query, args)
+	ex, err := kernel.Plan(ctx, kerneldriver.Hints(ctx), query, args)
 	if err != nil {
 		return nil, err
 	}

@@ -87,7 +87,7 @@ func (s *statement) writesRows() bool {
 }
 
 // planBatch plans several statements, each with the arguments of its markers.
-func (k *Kernel) planBatch(ctx context.Context, s *statement, text string, args []any) (*plan.Execution, error) {
+func (k *Kernel) planBatch(ctx context.Context, told *hints, s *statement, text string, args []any) (*plan.Execution, error) {
 	want := 0
 	for i := range s.batch {
 		want += s.batch[i].markers
@@ -100,9 +100,9 @@ func (k *Kernel) planBatch(ctx context.Context, s *statement, text string, args 
 	for i := range s.batch {
 		p := &s.batch[i]
 		var err error
-		if statements[i], err = k.plan(ctx, p.statement, p.text, args[:p.markers:p.markers]); err != nil {
+		if statements[i], err = k.plan(ctx, told, p.statement, p.text, args[:p.markers:p.markers]); err != nil {
 			if s.commented {
-				return k.planWhole(ctx, text, args)
+				return k.planWhole(ctx, told, text, args)
 			}
 			return nil, err
 		}

@@ -41,7 +41,7 @@ func TestStatementsOfOneStringAreRoutedOnTheirOwnInTextOrder(t *testing.T) {
 			},
 		},
 	} {
-		ex, err := k.Plan(t.Context(), test.text, test.args)
+		ex, err := k.Plan(t.Context(), nil, test.text, test.args)
 		if err != nil {
 			t.Errorf("%s\n%v", test.text, err)
 			continue
@@ -63,7 +63,7 @@ func TestStatementsOfOneStringAreRoutedOnTheirOwnInTextOrder(t *testing.T) {
 }
 
 func TestOneStatementWithASemicolonIsNoBatch(t *testing.T) {
-	ex, err := planner(t).Plan(t.Context(), "SELECT a FROM t_order WHERE id = 1 ; -- done", nil)
+	ex, err := planner(t).Plan(t.Context(), nil, "SELECT a FROM t_order WHERE id = 1 ; -- done", nil)
 	if err != nil || ex.Kind == plan.KindBatch || ex.Units[0].SQL != "SELECT a FROM t_order_1 WHERE id = 1 ; -- done" {
 		t.Errorf("%+v, %v", ex, err)
 	}
@@ -89,7 +89,7 @@ func TestStringsOfStatementsThatAreRefused(t *testing.T) {
 		"UPDATE log SET a = 1; SET autocommit = 0":                "SET",
 		"UPDATE log SET a = 1; COMMIT":                            "COMMIT",
 	} {
-		ex, err := k.Plan(t.Context(), text, nil)
+		ex, err := k.Plan(t.Context(), nil, text, nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s\n%+v, %v\nwant an error with %q", text, ex, err, want)
 		}
@@ -98,7 +98,7 @@ func TestStringsOfStatementsThatAreRefused(t *testing.T) {
 		}
 	}
 	// A program's body is the server's.
-	if _, err := k.Plan(t.Context(), "CREATE PROCEDURE p() BEGIN SET @a = 1; COMMIT; END", nil); err != nil {
+	if _, err := k.Plan(t.Context(), nil, "CREATE PROCEDURE p() BEGIN SET @a = 1; COMMIT; END", nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -21,11 +21,12 @@ type Direct struct {
 // which need not be the same twice, are in it already.
 type Planned struct{ execution *Execution }
 
-// Direct plans a statement outside a transaction. planned is not nil when it goes
+// Direct plans a statement outside a transaction, under the hints of the caller,
+// which may be nil. planned is not nil when it goes
 // to several units or has a time limit; d is of no use then. Nothing has been
 // sent.
-func (k *Kernel) Direct(ctx context.Context, text string, args []any) (d Direct, planned *Planned, err error) {
-	s, err := k.statement(ctx, text)
+func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) (d Direct, planned *Planned, err error) {
+	s, told, err := k.hinted(ctx, h, text)
 	if err != nil {
 		return Direct{}, nil, err
 	}
@@ -35,7 +36,7 @@ func (k *Kernel) Direct(ctx context.Context, text string, args []any) (d Direct,
 	if args, err = ResolveAll(args); err != nil {
 		return Direct{}, nil, err
 	}
-	ex, err := k.plan(ctx, s, text, args)
+	ex, err := k.plan(ctx, told, s, text, args)
 	if err != nil {
 		return Direct{}, nil, err
 	}

@@ -22,9 +22,13 @@ const maxCachedText = 16 << 10
 type statement struct {
 	verb string
 	read bool // shows no sign of writing, locking or session state
-	// source is where a text goes that concerns no configured table; empty for
+	// source is where a text goes that concerns no configured table, or that a
+	// hint sends somewhere as it is, and kind and reason say why; empty for
 	// others.
 	source  string
+	kind    plan.Kind
+	reason  string
+	hints   *hints // those of its comments
 	program *route.Program
 	rewrite *rewrite.Template
 	// commented is true for the plan of a text whose comments have become
@@ -125,13 +129,20 @@ type compiler struct {
 // syntax.
 func (c *compiler) compile(text string) (s *statement, err error) {
 	defer recovered(&err)
+	told, err := commentHints(text, c.rules, c.server.Dialect)
+	if err != nil {
+		return nil, err
+	}
+	if s, err := direct(told, text, c.rules, c.server.Dialect); s != nil || err != nil {
+		return s, err
+	}
 	outline, err := parse.Scan(text, c.rules, c.server.Dialect)
 	if err != nil {
 		return nil, err
 	}
-	s = &statement{verb: outline.Verb, read: outline.Read}
+	s = &statement{verb: outline.Verb, read: outline.Read, hints: told}
 	if !outline.Named {
-		s.source = c.rules.DefaultDataSource
+		s.source, s.kind, s.reason = c.rules.DefaultDataSource, plan.KindPassThrough, "the statement names no configured table"
 		if outline.Several {
 			if err := c.refuseSessionInside(text); err != nil {
 				return nil, err
@@ -194,8 +205,8 @@ func refuseSession(verb string) error {
 
 func passThrough(s *statement, text string, args []any) *plan.Execution {
 	return &plan.Execution{
-		Kind:   plan.KindPassThrough,
-		Reason: "the statement names no configured table",
+		Kind:   s.kind,
+		Reason: s.reason,
 		Units:  []plan.Unit{{DataSource: s.source, SQL: text, Args: args}},
 		Write:  !s.read,
 	}

@@ -67,7 +67,7 @@ func TestTextsThatDifferByCommentsMakeOnePlanAndAreSentWithThem(t *testing.T) {
 	const texts = 100_000
 	for i := range texts {
 		text := fmt.Sprintf(forms[i%len(forms)], i)
-		ex, err := k.Plan(t.Context(), text, []any{int64(i)})
+		ex, err := k.Plan(t.Context(), nil, text, []any{int64(i)})
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
@@ -98,7 +98,7 @@ func TestCommentsThatSayMoreAreKeptInTheKey(t *testing.T) {
 		"SELECT id FROM t_order WHERE id = 1 /* `b` */",
 	}
 	for _, text := range texts {
-		if _, err := k.Plan(t.Context(), text, nil); err != nil {
+		if _, err := k.Plan(t.Context(), nil, text, nil); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -115,7 +115,7 @@ func TestErrorOfACommentedTextQuotesItAsTyped(t *testing.T) {
 		"UPDATE t_order SET b = 1 /* a */ WHERE c = 2 LIMIT 1":                          "LIMIT",
 		"/* a */ INSERT INTO t_order (id, b) VALUES (1, ?) -- one argument, none given": "1 parameter markers",
 	} {
-		_, err := k.Plan(t.Context(), text, nil)
+		_, err := k.Plan(t.Context(), nil, text, nil)
 		if !errors.Is(err, fault.ErrUnsupported) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "/*~") {
 			t.Errorf("%s\n%v\nwant ErrUnsupported with %q", text, err, want)
 		}
@@ -165,7 +165,7 @@ func BenchmarkStatement(b *testing.B) {
 			run := func() error { _, err := k.statement(b.Context(), text); return err }
 			if planned {
 				args := []any{int64(1), "x"}
-				run = func() error { _, err := k.Plan(b.Context(), text, args); return err }
+				run = func() error { _, err := k.Plan(b.Context(), nil, text, args); return err }
 			}
 			b.Run(fmt.Sprintf("%s/planned=%t", name, planned), func(b *testing.B) {
 				b.ReportAllocs()

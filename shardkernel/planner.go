@@ -16,32 +16,42 @@ import (
 	"github.com/gormshard/sharding/shardkernel/internal/value"
 )
 
-// Plan routes and rewrites a statement and sends nothing of it. On first use
+// Plan routes and rewrites a statement under the hints of the caller, which may be
+// nil, and sends nothing of it. On first use
 // the columns of its tables are read from a data source.
-func (k *Kernel) Plan(ctx context.Context, text string, args []any) (*Execution, error) {
+func (k *Kernel) Plan(ctx context.Context, h *Hints, text string, args []any) (*Execution, error) {
 	args, err := ResolveAll(args)
 	if err != nil {
 		return nil, err
 	}
-	s, err := k.statement(ctx, text)
+	s, told, err := k.hinted(ctx, h, text)
 	if err != nil {
 		return nil, err
 	}
-	return k.plan(ctx, s, text, args)
+	return k.plan(ctx, told, s, text, args)
 }
 
-// Prepare finds out whether a text can be planned, without arguments.
-func (k *Kernel) Prepare(ctx context.Context, text string) error {
-	_, err := k.statement(ctx, text)
+// Prepare finds out whether a text can be planned under the hints, without
+// arguments.
+func (k *Kernel) Prepare(ctx context.Context, h *Hints, text string) error {
+	_, _, err := k.hinted(ctx, h, text)
 	return err
 }
 
-func (k *Kernel) plan(ctx context.Context, s *statement, text string, args []any) (*plan.Execution, error) {
+func (k *Kernel) plan(ctx context.Context, told *hints, s *statement, text string, args []any) (*plan.Execution, error) {
+	ex, err := k.routed(ctx, told, s, text, args)
+	if err == nil && told != nil {
+		ex.Reads = told.reads
+	}
+	return ex, err
+}
+
+func (k *Kernel) routed(ctx context.Context, told *hints, s *statement, text string, args []any) (*plan.Execution, error) {
 	switch {
 	case s.control():
 		return nil, refuseControl(s.verb)
 	case s.batch != nil:
-		return k.planBatch(ctx, s, text, args)
+		return k.planBatch(ctx, told, s, text, args)
 	case s.program == nil:
 		return passThrough(s, text, args), nil
 	}
@@ -52,13 +62,17 @@ func (k *Kernel) plan(ctx context.Context, s *statement, text string, args []any
 	columns := k.columns.Get().(*columns)
 	columns.ctx = ctx
 	defer columns.putBack()
-	ex, err := s.rewritten(ctx, args, columns.meta)
+	in := route.Input{Args: args, Meta: columns.meta}
+	if told != nil {
+		in.Hints = &told.route
+	}
+	ex, err := s.rewritten(ctx, in)
 	if columns.err != nil { // what was planned without the columns does not count
 		return nil, columns.err
 	}
 	if s.commented {
 		if err != nil {
-			return k.planWhole(ctx, text, args)
+			return k.planWhole(ctx, told, text, args)
 		}
 		k.recomment(ex, text)
 	}
@@ -70,12 +84,12 @@ func (k *Kernel) plan(ctx context.Context, s *statement, text string, args []any
 
 // planWhole plans a text with its comments, after the plan without them has
 // failed: an error quotes the text as it was typed.
-func (k *Kernel) planWhole(ctx context.Context, text string, args []any) (*plan.Execution, error) {
+func (k *Kernel) planWhole(ctx context.Context, told *hints, text string, args []any) (*plan.Execution, error) {
 	s, err := k.compile(ctx, text)
 	if err != nil {
 		return nil, err
 	}
-	return k.plan(ctx, s, text, args)
+	return k.routed(ctx, told, s, text, args)
 }
 
 // keepProtocol lets the units that no argument of the statement is left to be
@@ -89,22 +103,21 @@ func (k *Kernel) keepProtocol(ex *plan.Execution) {
 
 // rewritten routes one execution, with generated keys where it needs them, and
 // rewrites it.
-func (s *statement) rewritten(ctx context.Context, args []any, meta route.Meta) (ex *plan.Execution, err error) {
+func (s *statement) rewritten(ctx context.Context, in route.Input) (ex *plan.Execution, err error) {
 	defer recovered(&err)
-	result, err := s.program.Route(route.Input{Args: args, Meta: meta})
+	result, err := s.program.Route(in)
 	if err != nil {
 		return nil, err
 	}
 	if result.NeedsKeys() {
-		keys, err := nextKeys(ctx, result)
-		if err != nil {
+		if in.Keys, err = nextKeys(ctx, result); err != nil {
 			return nil, err
 		}
-		if result, err = s.program.Route(route.Input{Args: args, Meta: meta, Keys: keys}); err != nil {
+		if result, err = s.program.Route(in); err != nil {
 			return nil, err
 		}
 	}
-	ex, err = s.rewrite.Rewrite(result, args, meta)
+	ex, err = s.rewrite.Rewrite(result, in.Args, in.Meta)
 	if err == nil && len(result.Keys) > 0 {
 		ex.LastInsertID, _ = result.Keys[0].(int64)
 	}

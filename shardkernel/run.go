@@ -11,13 +11,14 @@ import (
 )
 
 // Query runs a statement that returns rows. tx is the transaction to run in, nil
-// outside one. The caller closes the rows; ctx has to live until then.
-func (k *Kernel) Query(ctx context.Context, tx *Tx, text string, args []any) (driver.Rows, error) {
-	s, err := k.statement(ctx, text)
+// outside one, and h are the hints of the caller, which may be nil. The caller
+// closes the rows; ctx has to live until then.
+func (k *Kernel) Query(ctx context.Context, tx *Tx, h *Hints, text string, args []any) (driver.Rows, error) {
+	s, told, err := k.hinted(ctx, h, text)
 	if err != nil {
 		return nil, err
 	}
-	ex, err := k.plan(ctx, s, text, args)
+	ex, err := k.plan(ctx, told, s, text, args)
 	if err != nil {
 		return nil, err
 	}
@@ -96,15 +97,15 @@ func (k *Kernel) merged(ctx context.Context, ex *plan.Execution, branches execut
 
 // Exec runs a statement that returns no rows. tx is the transaction to run in,
 // nil outside one.
-func (k *Kernel) Exec(ctx context.Context, tx *Tx, text string, args []any) (driver.Result, error) {
-	s, err := k.statement(ctx, text)
+func (k *Kernel) Exec(ctx context.Context, tx *Tx, h *Hints, text string, args []any) (driver.Result, error) {
+	s, told, err := k.hinted(ctx, h, text)
 	if err != nil {
 		return nil, err
 	}
 	if s.control() {
 		return driver.RowsAffected(0), k.control(ctx, tx, s.verb, text)
 	}
-	ex, err := k.plan(ctx, s, text, args)
+	ex, err := k.plan(ctx, told, s, text, args)
 	if err != nil {
 		return nil, err
 	}

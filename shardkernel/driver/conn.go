@@ -34,7 +34,7 @@ func (c *conn) Prepare(query string) (driver.Stmt, error) {
 // that one prepared statement serves every shard. A text that cannot be parsed
 // fails here.
 func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
-	if err := c.kernel.Prepare(ctx, query); err != nil {
+	if err := c.kernel.Prepare(ctx, Hints(ctx), query); err != nil {
 		return nil, err
 	}
 	return &stmt{conn: c, query: query}, nil
@@ -48,7 +48,7 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 	if err != nil {
 		return nil, err
 	}
-	return c.kernel.Query(ctx, c.tx, query, values)
+	return c.kernel.Query(ctx, c.tx, Hints(ctx), query, values)
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
@@ -59,7 +59,7 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []driver.Name
 	if err != nil {
 		return nil, err
 	}
-	return c.kernel.Exec(ctx, c.tx, query, values)
+	return c.kernel.Exec(ctx, c.tx, Hints(ctx), query, values)
 }
 
 func (c *conn) Begin() (driver.Tx, error) {

@@ -18,7 +18,7 @@ func TestPlannedStatementRunsWithWhatItWasPlannedWith(t *testing.T) {
 	c.node[1].Otherwise(fakedb.Answer{Affected: 1})
 	const query = "UPDATE t_order SET a = ?"
 	calls := 0
-	_, planned, err := c.kernel.Direct(t.Context(), query, []any{countingValuer{&calls}})
+	_, planned, err := c.kernel.Direct(t.Context(), nil, query, []any{countingValuer{&calls}})
 	if err != nil || planned == nil {
 		t.Fatalf("planned %v, error %v; want a plan for several units", planned, err)
 	}
@@ -51,7 +51,7 @@ func TestPlannedQueryIsMerged(t *testing.T) {
 		c.node[table%2].On(fmt.Sprintf("SELECT order_id FROM t_order_%d ORDER BY order_id", table), ids(int64(table)))
 	}
 	const query = "SELECT order_id FROM t_order ORDER BY order_id"
-	_, planned, err := c.kernel.Direct(t.Context(), query, nil)
+	_, planned, err := c.kernel.Direct(t.Context(), nil, query, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestPlannedQueryIsMerged(t *testing.T) {
 func TestOneUnitGoesToItsDataSourceDirectly(t *testing.T) {
 	c := open(t)
 	c.node[1].Otherwise(ids(1))
-	direct, planned, err := c.kernel.Direct(t.Context(), "SELECT order_id FROM t_order WHERE order_id = ?", []any{1})
+	direct, planned, err := c.kernel.Direct(t.Context(), nil, "SELECT order_id FROM t_order WHERE order_id = ?", []any{1})
 	if err != nil || planned != nil {
 		t.Fatalf("planned %v, error %v; want neither", planned, err)
 	}
@@ -78,7 +78,7 @@ func TestOneUnitGoesToItsDataSourceDirectly(t *testing.T) {
 // The rows of a data source's own pool could not end the statement's time limit.
 func TestStatementWithATimeLimitTakesTheWayOfTheDriver(t *testing.T) {
 	c := openWith(t, config.Props{StatementTimeout: time.Minute})
-	_, planned, err := c.kernel.Direct(t.Context(), "SELECT order_id FROM t_order WHERE order_id = 1", nil)
+	_, planned, err := c.kernel.Direct(t.Context(), nil, "SELECT order_id FROM t_order WHERE order_id = 1", nil)
 	if err != nil || planned == nil {
 		t.Errorf("planned %v, error %v; want a plan", planned, err)
 	}
@@ -87,7 +87,7 @@ func TestStatementWithATimeLimitTakesTheWayOfTheDriver(t *testing.T) {
 func TestTransactionControlOutsideATransactionIsRefused(t *testing.T) {
 	c := open(t)
 	for _, query := range []string{"BEGIN", "COMMIT", "SAVEPOINT a"} {
-		if _, _, err := c.kernel.Direct(t.Context(), query, nil); !errors.Is(err, fault.ErrUnsupported) {
+		if _, _, err := c.kernel.Direct(t.Context(), nil, query, nil); !errors.Is(err, fault.ErrUnsupported) {
 			t.Errorf("%s: error %v, want ErrUnsupported", query, err)
 		}
 	}

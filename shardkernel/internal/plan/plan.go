@@ -8,6 +8,7 @@ type Kind string
 // The kinds of routes.
 const (
 	KindPassThrough Kind = "pass-through" // no sharded or broadcast table: one data source, text untouched
+	KindDirect      Kind = "direct"       // a hint says where the text goes, untouched
 	KindStandard    Kind = "standard"     // one sharded table, or binding tables only
 	KindCartesian   Kind = "cartesian"
 	KindAllNodes    Kind = "all nodes" // no sharding condition narrowed it
@@ -30,6 +31,17 @@ type Unit struct {
 	Prepare bool
 }
 
+// Reads says which members of a data source may answer a read. It means nothing
+// to one without replicas.
+type Reads uint8
+
+// The choices of Reads.
+const (
+	ReadsAsConfigured Reads = iota
+	ReadsPrimary
+	ReadsReplica
+)
+
 // Execution is a routed and rewritten statement.
 type Execution struct {
 	Kind   Kind
@@ -37,6 +49,7 @@ type Execution struct {
 	Units  []Unit // grouped by data source in configured order; of a batch in text order
 	Write  bool   // changes rows: several units run all or nothing
 	Query  bool   // may return rows
+	Reads  Reads  // what the caller hinted
 	Merge  *Merge // nil when there is one unit
 	// LastInsertID answers an insert with generated keys, or over several units:
 	// the first generated key, else the last explicit integer key, else 0.

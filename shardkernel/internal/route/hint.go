@@ -32,4 +32,7 @@ type HintValues struct {
 	// Database and Table hold the values for the two levels; empty means that
 	// nothing is told of the level.
 	Database, Table []any
+	// Nodes are the indexes of the nodes that have the actual table the caller
+	// names, in place of values for the table level; nil when none is named.
+	Nodes []int
 }

@@ -1,0 +1,232 @@
+package shardkernel
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/internal/nearest"
+	"github.com/gormshard/sharding/shardkernel/internal/dialect"
+	"github.com/gormshard/sharding/shardkernel/internal/parse"
+	"github.com/gormshard/sharding/shardkernel/internal/plan"
+	"github.com/gormshard/sharding/shardkernel/internal/route"
+	"github.com/gormshard/sharding/shardkernel/internal/rule"
+)
+
+// Reads says which members of a data source may answer a read.
+type Reads = plan.Reads
+
+// The choices of Reads.
+const (
+	ReadsAsConfigured = plan.ReadsAsConfigured
+	ReadsPrimary      = plan.ReadsPrimary
+	ReadsReplica      = plan.ReadsReplica
+)
+
+// Hints are what a caller tells of a statement beside its text. The zero value
+// tells nothing, as nil does. The kernel only reads them. Package hint says what
+// each of them means.
+type Hints struct {
+	Direct       bool // DataSource is set
+	DataSource   string
+	SkipSharding bool
+	Tables       []TableHint // at most one for a table
+	Reads        Reads
+	AllowScatter bool
+	AuditOff     bool     // Audits, or all without a name, are switched off
+	Audits       []string // names of audits
+}
+
+// AllTables stands, as the table of a hint, for every sharded table that has no
+// hint of its own.
+const AllTables = "*"
+
+// TableHint holds what a caller tells of one logical table, or of AllTables.
+type TableHint struct {
+	Logical         string
+	Database, Table []any // sharding values; nil where nothing is told
+	// Actual is an actual table, perhaps with its data source before it, where
+	// HasActual is true.
+	HasActual bool
+	Actual    string
+}
+
+// hints are Hints whose names the rules know.
+type hints struct {
+	source       string // of Direct
+	skip         bool
+	route        route.Hints
+	reads        plan.Reads
+	allowScatter bool
+	auditOff     bool
+	audits       []string
+}
+
+// resolveHints looks the names of hints up in the rules, tables without regard to
+// case. nil hints stay nil.
+func resolveHints(h *Hints, rules *rule.Set) (*hints, error) {
+	if h == nil {
+		return nil, nil
+	}
+	rules = rules.WithFold(true)
+	if h.Direct && !slices.Contains(rules.DataSources, h.DataSource) {
+		return nil, &fault.RouteError{
+			Class: fault.ErrNoDataNode, Reason: fmt.Sprintf("a hint names the data source %q, which is not configured", h.DataSource),
+			Remedy: nearest.HintOrList(h.DataSource, rules.DataSources),
+		}
+	}
+	out := &hints{skip: h.SkipSharding, reads: h.Reads, allowScatter: h.AllowScatter, auditOff: h.AuditOff, audits: h.Audits}
+	if h.Direct {
+		out.source = h.DataSource
+	}
+	for i := range h.Tables {
+		v, err := resolveTable(&h.Tables[i], rules)
+		if err != nil {
+			return nil, err
+		}
+		out.route.Values = append(out.route.Values, v)
+	}
+	return out, nil
+}
+
+func resolveTable(h *TableHint, rules *rule.Set) (v route.HintValues, err error) {
+	if v.Database, err = resolveValues(h.Logical, h.Database); err != nil {
+		return v, err
+	}
+	if v.Table, err = resolveValues(h.Logical, h.Table); err != nil {
+		return v, err
+	}
+	if h.Logical == AllTables {
+		if h.HasActual {
+			return v, fault.Unsupported("actual table hint for all tables", "each has its own actual tables", "name one logical table")
+		}
+		return v, nil
+	}
+	t, ok := rules.Table(h.Logical)
+	if !ok {
+		return v, errUnknownTable(h.Logical, rules)
+	}
+	v.Logical = t.Name
+	if !h.HasActual {
+		return v, nil
+	}
+	var names []string
+	for i, n := range t.Nodes {
+		if h.Actual == n.Table || h.Actual == n.DataSource+"."+n.Table {
+			v.Nodes = append(v.Nodes, i)
+		}
+		names = append(names, n.Table)
+	}
+	if v.Nodes == nil {
+		return v, &fault.RouteError{
+			Class: fault.ErrNoDataNode, Table: t.Name, Reason: fmt.Sprintf("a hint names the actual table %q, which is none of its nodes", h.Actual),
+			Remedy: nearest.Hint(h.Actual, names),
+		}
+	}
+	return v, nil
+}
+
+// resolveValues asks each driver.Valuer for its value.
+func resolveValues(table string, values []any) ([]any, error) {
+	if values != nil && len(values) == 0 {
+		return nil, fault.Unsupported("value hint for table "+table, "it gives no value", "give at least one value, or leave out the hint")
+	}
+	return ResolveAll(values)
+}
+
+func errUnknownTable(name string, rules *rule.Set) error {
+	e := &fault.RouteError{Class: fault.ErrUnknownTable, Table: name, Reason: "a hint names it"}
+	if rules.IsTable(name) {
+		e.Reason = "a hint names it, but it is not sharded"
+		return e
+	}
+	var names []string
+	for _, t := range rules.Tables() {
+		names = append(names, t.Name)
+	}
+	e.Remedy = nearest.HintOrList(name, names)
+	return e
+}
+
+// over returns the hints of the context with those of a comment that they leave
+// open. Either may be nil.
+func (h *hints) over(comment *hints) *hints {
+	switch {
+	case comment == nil:
+		return h
+	case h == nil:
+		return comment
+	}
+	out := *h
+	out.skip = h.skip || comment.skip
+	if h.source == "" {
+		out.source = comment.source
+	}
+	if h.reads == plan.ReadsAsConfigured {
+		out.reads = comment.reads
+	}
+	out.allowScatter = h.allowScatter || comment.allowScatter
+	if !h.auditOff {
+		out.auditOff, out.audits = comment.auditOff, comment.audits
+	}
+	out.route.Values = slices.Clone(h.route.Values)
+	for _, v := range comment.route.Values {
+		i := slices.IndexFunc(out.route.Values, func(own route.HintValues) bool { return own.Logical == v.Logical })
+		if i < 0 {
+			out.route.Values = append(out.route.Values, v)
+			continue
+		}
+		own := &out.route.Values[i]
+		if own.Database == nil {
+			own.Database = v.Database
+		}
+		if own.Table == nil && own.Nodes == nil {
+			own.Table, own.Nodes = v.Table, v.Nodes
+		}
+	}
+	return &out
+}
+
+// hinted returns the plan of a text and the hints that it is to be run under, its
+// own included. With hints that send it somewhere as it is, the text is not read.
+func (k *Kernel) hinted(ctx context.Context, h *Hints, text string) (*statement, *hints, error) {
+	if h == nil {
+		s, err := k.statement(ctx, text)
+		if err != nil {
+			return nil, nil, err
+		}
+		return s, s.hints, nil
+	}
+	told, err := resolveHints(h, k.rules)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s, err := direct(told, text, k.rules, k.dialect); s != nil || err != nil {
+		return s, told, err
+	}
+	s, err := k.statement(ctx, text)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, told.over(s.hints), nil
+}
+
+// direct returns the statement of a text that hints send to a data source as it
+// is, nil when they do not.
+func direct(h *hints, text string, rules *rule.Set, d *dialect.Dialect) (*statement, error) {
+	s := &statement{kind: plan.KindDirect}
+	switch {
+	case h == nil:
+		return nil, nil
+	case h.source != "":
+		s.source, s.reason = h.source, "a hint names the data source"
+	case h.skip:
+		s.source, s.reason = rules.DefaultDataSource, "a hint says to leave sharding aside"
+	default:
+		return nil, nil
+	}
+	s.verb = strings.ToUpper(parse.FirstWord(text, d))
+	return s, refuseSession(s.verb)
+}
