@@ -9,6 +9,7 @@ import (
 
 	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/internal/nearest"
+	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/metadata"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 	"github.com/gormshard/sharding/shardkernel/internal/route"
@@ -79,7 +80,22 @@ func (k *Kernel) routed(ctx context.Context, told *hints, s *statement, text str
 	if err == nil && len(args) > 0 && len(ex.Units) > 1 {
 		k.keepProtocol(ex)
 	}
+	if err == nil && len(args) > k.dialect.MaxMarkers {
+		err = k.checkMarkers(ex)
+	}
 	return ex, err
+}
+
+// checkMarkers refuses a unit that the server would not prepare.
+func (k *Kernel) checkMarkers(ex *plan.Execution) error {
+	for i := range ex.Units {
+		u := &ex.Units[i]
+		if n := len(u.Args); n > k.dialect.MaxMarkers && (k.dialect != dialect.MySQL || k.sources[u.DataSource].preparesArguments()) {
+			return fault.Unsupported("arguments", fmt.Sprintf("%d parameter markers for data source %s: a statement may have %d, and only the rows of VALUES are sent in parts", n, u.DataSource, k.dialect.MaxMarkers),
+				"split the list into several statements, or set interpolateParams=true in the DSN")
+		}
+	}
+	return nil
 }
 
 // planWhole plans a text with its comments, after the plan without them has

@@ -169,21 +169,29 @@ func (r result) RowsAffected() (int64, error) { return r.affected, nil }
 
 // resultOf makes one result of the units': the affected rows are summed, those
 // of a write to a broadcast table counted once; the last insert id is the one the
-// planner knows of, else, where there is one unit, the server's.
+// planner knows of, else, where one table was written, the server's for the first
+// unit.
 func resultOf(ex *plan.Execution, results []execute.Result) result {
 	if ex.Batch != nil {
 		return batchResult(ex.Batch, results)
 	}
 	r := result{lastInsertID: ex.LastInsertID}
-	if len(results) == 1 || ex.Merge != nil && ex.Merge.Broadcast {
-		r.affected = results[0].RowsAffected
-		if r.lastInsertID == 0 {
-			r.lastInsertID = results[0].LastInsertID
-		}
+	if len(results) == 0 {
 		return r
 	}
+	broadcast := ex.Merge != nil && ex.Merge.Broadcast
+	first := &ex.Units[0]
+	together := true // all units are for one table of one data source
 	for i := range results {
+		u := &ex.Units[i]
+		if broadcast && u.DataSource != first.DataSource {
+			break // and so are the others
+		}
+		together = together && u.DataSource == first.DataSource && u.Table == first.Table
 		r.affected += results[i].RowsAffected
+	}
+	if r.lastInsertID == 0 && together {
+		r.lastInsertID = results[0].LastInsertID
 	}
 	return r
 }

@@ -37,14 +37,7 @@ func (t *Template) severalInserts(e *plan.Execution, result *route.Result, args 
 // keys into them.
 func (t *Template) insertEdits(result *route.Result, u *route.Unit) []edit {
 	insert := t.stmt.Insert
-	var edits []edit
-	if u.Rows != nil && len(u.Rows) < len(insert.Rows) {
-		spans := make([]parse.Span, len(insert.Rows))
-		for i := range insert.Rows {
-			spans[i] = insert.Rows[i].Span
-		}
-		edits = keep(spans, u.Rows)
-	}
+	edits := rowEdits(insert, u.Rows)
 	if len(result.Keys) == 0 {
 		return edits
 	}

@@ -78,6 +78,9 @@ func (t *Template) Rewrite(result *route.Result, args []any, meta route.Meta) (*
 			return nil, err
 		}
 	}
+	if len(args) > t.server.Dialect.MaxMarkers {
+		result = t.cut(result)
+	}
 	if len(result.Units) != 1 {
 		return t.several(result, args, meta)
 	}
@@ -149,7 +152,12 @@ func (t *Template) several(result *route.Result, args []any, meta route.Meta) (*
 		e.Merge = &plan.Merge{Broadcast: true}
 		for i := range result.Units {
 			u := &result.Units[i]
-			e.Units[i] = t.unit(u, t.text(u), args)
+			if u.Rows == nil {
+				e.Units[i] = t.unit(u, t.text(u), args)
+				continue
+			}
+			sql, unitArgs := splice(t.stmt, append(t.names(u), t.insertEdits(result, u)...), args)
+			e.Units[i] = t.unit(u, sql, unitArgs)
 		}
 		return e, nil
 	case t.stmt.Insert != nil:
