@@ -107,7 +107,7 @@ func TestResultsOfSeveralStatementsAreSummed(t *testing.T) {
 	one := func(id int64) *plan.Execution {
 		return &plan.Execution{Units: make([]plan.Unit, 1), LastInsertID: id}
 	}
-	broadcast := &plan.Execution{Units: make([]plan.Unit, 2), Merge: &plan.Merge{Broadcast: true}}
+	broadcast := &plan.Execution{Units: []plan.Unit{{DataSource: "ds0"}, {DataSource: "ds1"}}, Merge: &plan.Merge{Broadcast: true}}
 	nothing := &plan.Execution{Merge: &plan.Merge{}}
 	results := []execute.Result{{RowsAffected: 3, LastInsertID: 7}, {RowsAffected: 5}, {RowsAffected: 5}, {RowsAffected: 1, LastInsertID: 9}}
 	if got := resultOf(plan.Batch([]*plan.Execution{one(0), broadcast, one(0)}), results); got != (result{affected: 9, lastInsertID: 9}) {
