@@ -40,7 +40,7 @@ func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) 
 	if err != nil {
 		return Direct{}, nil, err
 	}
-	if len(ex.Units) != 1 || k.props.StatementTimeout > 0 { // the driver's rows end the time limit
+	if len(ex.Units) != 1 || ex.Merge != nil || k.props.StatementTimeout > 0 { // the driver's rows end the time limit
 		return Direct{}, &Planned{ex}, nil
 	}
 	u := &ex.Units[0]

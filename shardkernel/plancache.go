@@ -31,6 +31,10 @@ type statement struct {
 	hints   *hints // those of its comments
 	program *route.Program
 	rewrite *rewrite.Template
+	// inquiry is set for a statement that asks about tables, and explained for one
+	// that stands behind EXPLAIN.
+	inquiry   *inquiry
+	explained *rewrite.Explanation
 	// commented is true for the plan of a text whose comments have become
 	// placeholders; those of the text at hand are put back into what it becomes.
 	commented bool
@@ -141,6 +145,11 @@ func (c *compiler) compile(text string) (s *statement, err error) {
 		return nil, err
 	}
 	s = &statement{verb: outline.Verb, read: outline.Read, hints: told}
+	if outline.Asks {
+		if known, err := c.inquire(text, s, outline); known || err != nil {
+			return s, err
+		}
+	}
 	if !outline.Named {
 		s.source, s.kind, s.reason = c.rules.DefaultDataSource, plan.KindPassThrough, "the statement names no configured table"
 		if outline.Several {

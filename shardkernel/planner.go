@@ -53,6 +53,10 @@ func (k *Kernel) routed(ctx context.Context, told *hints, s *statement, text str
 		return nil, refuseControl(s.verb)
 	case s.batch != nil:
 		return k.planBatch(ctx, told, s, text, args)
+	case s.inquiry != nil && s.commented:
+		return k.planWhole(ctx, told, text, args)
+	case s.inquiry != nil:
+		return k.inquire(ctx, s.inquiry, args)
 	case s.program == nil:
 		return passThrough(s, text, args), nil
 	}
@@ -70,6 +74,9 @@ func (k *Kernel) routed(ctx context.Context, told *hints, s *statement, text str
 	ex, err := s.rewritten(ctx, in)
 	if columns.err != nil { // what was planned without the columns does not count
 		return nil, columns.err
+	}
+	if err == nil && s.explained != nil {
+		err = s.explained.Explain(ex)
 	}
 	if s.commented {
 		if err != nil {

@@ -63,6 +63,11 @@ func open(recipe *plan.Merge, in *inputs, memory *account) (*header, stream, err
 	if err != nil {
 		return nil, nil, err
 	}
+	if len(recipe.Names) > 0 {
+		if rows, err = newNamed(recipe.Names, head, rows); err != nil {
+			return nil, nil, err
+		}
+	}
 	if recipe.HasLimit {
 		rows = &limit{rows: rows, skip: recipe.Offset, left: recipe.Count}
 	}

@@ -69,9 +69,11 @@ func (b *builder) noteFunction(n *ast.FuncCallExpr) {
 			b.stmt.Features |= FeatureNow
 		}
 	case "uuid", "uuid_short", "uuid_v4", "uuid_v7", "sys_guid", "rand", "random", "randomblob", "random_bytes", "sleep",
-		"connection_id", "benchmark", "database", "schema", "user", "current_user", "session_user", "system_user",
+		"connection_id", "benchmark", "user", "current_user", "session_user", "system_user",
 		"current_role", "version", "load_file", "nextval", "lastval", "setval", "last_insert_rowid", "changes", "total_changes":
 		b.stmt.Features |= FeatureVolatile
+	case "database", "schema":
+		b.stmt.Features |= FeatureVolatile | FeatureSchemaName
 	case "found_rows", "row_count":
 		b.stmt.Features |= FeatureFoundRows
 	case "last_insert_id":

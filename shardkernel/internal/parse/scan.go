@@ -15,6 +15,8 @@ type Outline struct {
 	// executable comment, is a configured name. A text that is not Named needs
 	// no parsing.
 	Named bool
+	// Asks is true when the statement may be an Inquiry or an Explanation.
+	Asks bool
 	// Several is true when the text holds more than one statement.
 	Several bool
 	// Read is true when the statement is a SELECT, WITH or parenthesised query
@@ -50,17 +52,21 @@ func Scan(text string, names Names, d *dialect.Dialect) (Outline, error) {
 			word = raw
 			if out.Verb == "" {
 				out.Verb = strings.ToUpper(raw)
+				out.Asks = asks(out.Verb)
 			}
+			out.Asks = out.Asks || equalWord(raw, "INFORMATION_SCHEMA")
 			marked = marked || marksSession(before, word) || out.Verb == "WITH" && marksWrite(word)
 			out.Named = out.Named || names.IsTable(raw)
 		case tokenQuoted:
 			out.Named = out.Named || names.IsTable(unquote(raw))
+			out.Asks = out.Asks || equalWord(unquote(raw), "INFORMATION_SCHEMA")
 		case tokenVariable:
 			marked = marked || strings.HasPrefix(raw, "@@")
 		case tokenHint:
 			out.Named = out.Named || hintNames(raw, names, d)
 		case tokenOther:
 			marked = marked || raw == ":="
+			out.Asks = out.Asks || raw == "(" && (equalWord(before, "DATABASE") || equalWord(before, "SCHEMA"))
 		}
 		before = word
 	}
@@ -69,6 +75,16 @@ func Scan(text string, names Names, d *dialect.Dialect) (Outline, error) {
 		out.Read = !marked && !out.Several
 	}
 	return out, nil
+}
+
+// asks reports whether a statement that begins with the verb may be about tables
+// instead of rows.
+func asks(verb string) bool {
+	switch verb {
+	case "SHOW", "DESCRIBE", "DESC", "EXPLAIN", "CHECK", "ANALYZE", "OPTIMIZE", "REPAIR", "CHECKSUM":
+		return true
+	}
+	return false
 }
 
 // marksSession reports whether two words in turn make a query more than a plain

@@ -145,6 +145,7 @@ const (
 	FeatureVolatile                           // UUID(), RAND(), SLEEP(), CONNECTION_ID() and others that differ between nodes
 	FeatureLock                               // GET_LOCK() and its kin
 	FeaturePartition                          // PARTITION (p0)
+	FeatureSchemaName                         // DATABASE(), SCHEMA()
 )
 
 // CondOp is the operator of a Cond.

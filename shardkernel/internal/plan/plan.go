@@ -50,6 +50,7 @@ type Execution struct {
 	Write  bool   // changes rows: several units run all or nothing
 	Query  bool   // may return rows
 	Reads  Reads  // what the caller hinted
+	DDL    bool   // defines tables: every unit commits by itself
 	Merge  *Merge // nil when there is one unit
 	// LastInsertID answers an insert with generated keys, or over several units:
 	// the first generated key, else the last explicit integer key, else 0.
@@ -97,6 +98,17 @@ type Merge struct {
 	Rows [][]int
 	// Broadcast is true for a write to a broadcast table: counted once.
 	Broadcast bool
+	// Names are the columns whose values are names that the caller knows
+	// otherwise.
+	Names []NameColumn
+}
+
+// NameColumn is a column that holds names of tables or schemas as the data sources
+// have them, alone or in a text.
+type NameColumn struct {
+	Column ColumnRef // by Name: every column of that name, also none
+	// Logical gives a value with the names of the logical schema.
+	Logical func(value string) string
 }
 
 // ColumnRef finds a column in a result.

@@ -96,6 +96,11 @@ func (p *pipeline) run(sql string, args []any) (*plan.Execution, error) {
 	if err != nil {
 		return nil, err
 	}
+	if outline.Asks {
+		if ex, err := p.ask(sql, args, outline); ex != nil || err != nil {
+			return ex, err
+		}
+	}
 	if !outline.Named {
 		return &plan.Execution{
 			Kind: plan.KindPassThrough, Reason: "no sharded and no broadcast table",
@@ -128,6 +133,31 @@ func (p *pipeline) batch(sql string, args []any) (*plan.Execution, error) {
 		statements = append(statements, e)
 	}
 	return plan.Batch(statements), nil
+}
+
+// ask takes a statement about tables the whole way; it returns nil for any other.
+func (p *pipeline) ask(sql string, args []any, outline parse.Outline) (*plan.Execution, error) {
+	if e, ok := parse.Explained(sql, p.dialect); ok && outline.Named {
+		ex, err := p.run(sql[e.End:], args)
+		if err != nil {
+			return nil, err
+		}
+		c, err := p.compile(sql[e.End:])
+		if err != nil {
+			return nil, err
+		}
+		explanation := rewrite.Explanation{Prefix: sql[:e.End], Runs: e.Runs, Stmt: c.program.Statement(), Rules: p.set}
+		return ex, explanation.Explain(ex)
+	}
+	q := parse.Inquire(sql, outline.Named, p.dialect)
+	if q == nil {
+		return nil, nil
+	}
+	answer, err := route.Inquire(q, p.set, args, func(source string) (string, error) { return "db_" + source, nil })
+	if err != nil {
+		return nil, err
+	}
+	return rewrite.Inquire(q, answer, args, p.dialect), nil
 }
 
 // columnOf makes the metadata of a column out of its type as a CREATE TABLE
@@ -208,6 +238,9 @@ func printExecution(e *plan.Execution) string {
 func printMerge(m *plan.Merge) string {
 	var b strings.Builder
 	b.WriteString("merge " + [...]string{"iterate", "ordered", "group", "rows"}[m.Kind])
+	for _, n := range m.Names {
+		fmt.Fprintf(&b, " names(%s)", printRef(n.Column))
+	}
 	if m.Broadcast {
 		b.WriteString(" broadcast")
 	}

@@ -59,6 +59,9 @@ func Compile(stmt *parse.Statement, set *rule.Set, convert value.Converter) (*Pr
 	case len(p.refs) == 0 && !broadcast:
 		p.fixed = p.passThrough()
 		return p, nil
+	case stmt.Features&parse.FeatureSchemaName != 0:
+		return nil, fault.Unsupported("DATABASE() beside a sharded or broadcast table", "it would be the name that the data source has for the schema",
+			"ask for it with SELECT DATABASE(), which gives the logical schema, and pass it as a parameter")
 	case stmt.Kind == parse.KindOther || stmt.Kind == parse.KindDDL:
 		return nil, refuseKind(stmt)
 	case p.writesBroadcast():

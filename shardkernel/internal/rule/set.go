@@ -3,6 +3,8 @@
 package rule
 
 import (
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -136,6 +138,18 @@ func (s *Set) SingleSource(name string) string {
 		return source
 	}
 	return s.DefaultDataSource
+}
+
+// Singles gives the tables that are placed by name with their data sources, in
+// the order of names.
+func (s *Set) Singles() iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for _, name := range slices.Sorted(maps.Keys(s.single)) {
+			if !yield(name, s.single[name]) {
+				return
+			}
+		}
+	}
 }
 
 // Tables returns the sharded tables in the order of their names. The caller
