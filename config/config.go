@@ -174,6 +174,11 @@ type Props struct {
 	// MaxParallelUnits is the number of units of one statement that run at the
 	// same time over all data sources. Defaults to 256.
 	MaxParallelUnits int `yaml:"maxParallelUnits,omitempty"`
+	// MaxUnionBranches is the number of actual tables that may stand in the place
+	// of one logical table, as a UNION ALL, where a statement cannot be put
+	// together from the answers of nodes but all of them are in one data source.
+	// A statement that needs more is refused. Defaults to 64.
+	MaxUnionBranches int `yaml:"maxUnionBranches,omitempty"`
 	// PlanCacheBytes bounds the memory of cached statement plans. Defaults to
 	// 67108864 (64 MiB).
 	PlanCacheBytes int64 `yaml:"planCacheBytes,omitempty"`
@@ -188,6 +193,7 @@ const (
 	defaultMergeRows           = 300_000
 	defaultMergeBytes          = 64 << 20
 	defaultParallelUnits       = 256
+	defaultUnionBranches       = 64
 	defaultPlanCacheBytes      = 64 << 20
 )
 
@@ -204,6 +210,9 @@ func (p Props) WithDefaults() Props {
 	}
 	if p.MaxParallelUnits == 0 {
 		p.MaxParallelUnits = defaultParallelUnits
+	}
+	if p.MaxUnionBranches == 0 {
+		p.MaxUnionBranches = defaultUnionBranches
 	}
 	if p.PlanCacheBytes == 0 {
 		p.PlanCacheBytes = defaultPlanCacheBytes

@@ -21,7 +21,7 @@ var later = map[reflect.Type][]string{
 	reflect.TypeFor[Defaults]():    {"audit", "trustModel"},
 	reflect.TypeFor[Strategy]():    {"complex", "hint"},
 	reflect.TypeFor[Transaction](): {"xa"},
-	reflect.TypeFor[Props]():       {"primaryOnly", "maxNodes", "maxOffset", "maxUnionBranches", "maxRangeValues"},
+	reflect.TypeFor[Props]():       {"primaryOnly", "maxNodes", "maxOffset", "maxRangeValues"},
 }
 
 // decoder fills the structs from a document. It goes on after an error, so that

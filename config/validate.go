@@ -206,6 +206,7 @@ func (k *checker) props() {
 	k.notNegative("props.maxMergeRows", int64(p.MaxMergeRows))
 	k.notNegative("props.maxMergeBytes", p.MaxMergeBytes)
 	k.notNegative("props.maxParallelUnits", int64(p.MaxParallelUnits))
+	k.notNegative("props.maxUnionBranches", int64(p.MaxUnionBranches))
 	k.notNegative("props.planCacheBytes", p.PlanCacheBytes)
 	k.notNegative("props.statementTimeout", int64(p.StatementTimeout))
 }

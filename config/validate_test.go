@@ -343,7 +343,7 @@ func TestValidate(t *testing.T) {
 				c.RulesVersion = -1
 				c.Transaction.Type = "local"
 				c.Props = Props{
-					MaxConnectionsPerQuery: -1, MaxMergeRows: -1, MaxMergeBytes: -1, MaxParallelUnits: -1,
+					MaxConnectionsPerQuery: -1, MaxMergeRows: -1, MaxMergeBytes: -1, MaxParallelUnits: -1, MaxUnionBranches: -1,
 					PlanCacheBytes: -1, StatementTimeout: -1,
 				}
 			}},
@@ -360,6 +360,7 @@ func TestValidate(t *testing.T) {
 				`props.maxMergeRows: is negative`,
 				`props.maxMergeBytes: is negative`,
 				`props.maxParallelUnits: is negative`,
+				`props.maxUnionBranches: is negative`,
 				`props.planCacheBytes: is negative`,
 				`props.statementTimeout: is negative`,
 			},

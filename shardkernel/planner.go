@@ -72,6 +72,11 @@ func (k *Kernel) routed(ctx context.Context, told *hints, s *statement, text str
 		in.Hints = &told.route
 	}
 	ex, err := s.rewritten(ctx, in)
+	if errors.Is(err, fault.ErrUnsupported) && columns.err == nil {
+		if united, failed := s.united(in, k.props.MaxUnionBranches); united != nil && failed == nil {
+			ex, err = united, nil
+		}
+	}
 	if columns.err != nil { // what was planned without the columns does not count
 		return nil, columns.err
 	}
@@ -145,6 +150,17 @@ func (s *statement) rewritten(ctx context.Context, in route.Input) (ex *plan.Exe
 		ex.LastInsertID, _ = result.Keys[0].(int64)
 	}
 	return ex, err
+}
+
+// united plans what could not be put together from several units as one unit of
+// one data source, nil where it cannot.
+func (s *statement) united(in route.Input, branches int) (ex *plan.Execution, err error) {
+	defer recovered(&err)
+	result, err := s.program.RouteUnited(&in, branches)
+	if result == nil || err != nil {
+		return nil, err
+	}
+	return s.rewrite.Rewrite(result, in.Args, in.Meta)
 }
 
 // recovered makes an error of a panic in the planner, which no statement of a

@@ -25,7 +25,7 @@ type topology struct {
 	sources, tables int // data sources, and actual tables in each
 }
 
-var topologies = []topology{{"one", 1, 1}, {"three", 3, 1}, {"eight", 4, 2}}
+var topologies = []topology{{"one", 1, 1}, {"three", 3, 1}, {"eight", 4, 2}, {"together", 1, 4}}
 
 // cluster is one topology, and one unsharded database with the same rows.
 type cluster struct {

@@ -125,6 +125,9 @@ func (b *builder) addTable(blk *block, tn *ast.TableName, alias string) int {
 		b.stmt.Features |= FeaturePartition
 	}
 	b.see(tn.PartitionNames...)
+	if len(tn.IndexHints) > 0 {
+		b.stmt.Features |= FeatureIndexHint
+	}
 	for _, h := range tn.IndexHints {
 		b.see(h.IndexNames...)
 	}

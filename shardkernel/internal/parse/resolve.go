@@ -35,8 +35,11 @@ func (r *resolver) Enter(n ast.Node) (ast.Node, bool) {
 	case *ast.SelectField:
 		b.see(n.AsName)
 		if n.WildCard != nil { // which SelectField.Accept does not visit
+			b.stmt.Features |= FeatureStar
 			b.resolveQualifier(r.block, n.WildCard.Schema, n.WildCard.Table)
 		}
+	case *ast.MatchAgainst:
+		b.stmt.Features |= FeatureMatch
 	case *ast.FuncCallExpr:
 		b.see(n.Schema, n.FnName)
 		b.noteFunction(n)
@@ -251,6 +254,7 @@ func (j *joiner) combine(n *ast.Join, left, right side, nullable bool) side {
 		out.Left, out.Right = left.tables, right.tables
 	}
 	if n.NaturalJoin {
+		j.stmt.Features |= FeatureStar
 		out.Kind = JoinNatural
 	}
 	j.block.merged = j.block.merged || n.NaturalJoin || len(n.Using) > 0

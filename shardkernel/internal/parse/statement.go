@@ -146,6 +146,9 @@ const (
 	FeatureLock                               // GET_LOCK() and its kin
 	FeaturePartition                          // PARTITION (p0)
 	FeatureSchemaName                         // DATABASE(), SCHEMA()
+	FeatureIndexHint                          // USE, FORCE, IGNORE INDEX
+	FeatureStar                               // * or t.* in a select list, or columns that a natural join finds
+	FeatureMatch                              // MATCH … AGAINST
 )
 
 // CondOp is the operator of a Cond.

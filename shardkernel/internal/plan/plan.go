@@ -13,6 +13,7 @@ const (
 	KindCartesian   Kind = "cartesian"
 	KindAllNodes    Kind = "all nodes" // no sharding condition narrowed it
 	KindBroadcast   Kind = "broadcast" // a write to a broadcast table: every data source
+	KindUnited      Kind = "united"    // all nodes in one data source, read by one statement as UNION ALL
 	KindUnicast     Kind = "unicast"   // any one node will do
 	KindSession     Kind = "session"   // transaction control as text
 	KindBatch       Kind = "batch"     // several statements in one string

@@ -110,6 +110,12 @@ func (t *Template) renames(u *route.Unit, within parse.Span) []edit {
 		if kept == i && text != typed {
 			text += " AS " + typed
 		}
+		if union := unionOf(u, r.Table); union != nil {
+			text = typed // a qualifier: the derived table has the name
+			if i == t.labels.references[r.Table] {
+				text = t.derivedTable(union, r, typed)
+			}
+		}
 		if t.stmt.Text[span.Start:span.End] != text {
 			edits = append(edits, edit{Span: span, text: text})
 		}

@@ -14,6 +14,9 @@ import (
 // (semantics row 28): an item of a select list without an alias is labelled by
 // its text as typed, so that t_order.id+1 must not become t_order_3.id+1.
 type labels struct {
+	// references holds, for each entry of Statement.Tables, the index into
+	// Statement.Renames of the name in FROM; -1 where it is not found.
+	references []int
 	// kept holds, for each entry of Statement.Tables, the index into
 	// Statement.Renames of the reference to a table that keeps its logical name
 	// as an alias, FROM t_order_3 AS t_order, so that its qualifiers stay as they
@@ -32,13 +35,14 @@ func newLabels(stmt *parse.Statement) labels {
 	for i := range l.kept {
 		l.kept[i] = -1
 	}
-	references := keepable(stmt)
+	l.references = references(stmt)
 	keep := func(r *parse.Rename) bool {
-		at := references[r.Table]
-		if at >= 0 {
+		at := l.references[r.Table]
+		if at >= 0 && keepable(stmt, r.Table) {
 			l.kept[r.Table] = at
+			return true
 		}
-		return at >= 0
+		return false
 	}
 	if stmt.Select != nil {
 		for i := range stmt.Select.Items {
@@ -86,28 +90,28 @@ func labelled(stmt *parse.Statement, item int) parse.Span {
 	return span
 }
 
-// keepable returns, for each entry of Statement.Tables, the index of its
-// reference in Statement.Renames, -1 for a table that cannot be given an alias or
-// whose reference is not found.
-func keepable(stmt *parse.Statement) []int {
-	references := make([]int, len(stmt.Tables))
-	for i := range references {
-		references[i] = -1
+// references returns, for each entry of Statement.Tables, the index of its
+// reference in Statement.Renames, -1 for a table whose reference is not found.
+func references(stmt *parse.Statement) []int {
+	found := make([]int, len(stmt.Tables))
+	for i := range found {
+		found[i] = -1
 	}
 	for i := range stmt.Renames {
-		r := &stmt.Renames[i]
-		t := &stmt.Tables[r.Table]
-		// Behind PARTITION (…) an alias would have another place.
-		if t.Target || t.Alias != "" || stmt.Features&parse.FeaturePartition != 0 {
-			continue
-		}
 		// What follows the reference without being a qualifier stands in FOR UPDATE
 		// OF; optimizer hints come before it.
-		if references[r.Table] < 0 && !isQualifier(stmt, r) && !inHint(stmt, r) {
-			references[r.Table] = i
+		if r := &stmt.Renames[i]; found[r.Table] < 0 && !isQualifier(stmt, r) && !inHint(stmt, r) {
+			found[r.Table] = i
 		}
 	}
-	return references
+	return found
+}
+
+// keepable reports whether a table can be given an alias. Behind PARTITION (…) it
+// would have another place.
+func keepable(stmt *parse.Statement, table int) bool {
+	t := &stmt.Tables[table]
+	return !t.Target && t.Alias == "" && stmt.Features&parse.FeaturePartition == 0
 }
 
 // isQualifier reports whether a name stands before the name of a column or a

@@ -2,11 +2,13 @@ package rewrite_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/gormshard/sharding/config"
+	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/shardkernel/algorithm"
 	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
@@ -67,7 +69,22 @@ func (p *pipeline) compile(sql string) (*compiled, error) {
 	return &compiled{pipeline: p, program: program, template: rewrite.Compile(program, rewrite.Server{Dialect: p.dialect, DivPrecision: 4})}, nil
 }
 
+// run plans one execution as the kernel does: what cannot be put together from
+// several units may be one unit of one data source.
 func (c *compiled) run(args []any) (*plan.Execution, error) {
+	e, err := c.scattered(args)
+	if !errors.Is(err, fault.ErrUnsupported) {
+		return e, err
+	}
+	result, failed := c.program.RouteUnited(&route.Input{Args: args, Meta: c.pipeline.meta}, 64)
+	if result == nil || failed != nil {
+		return nil, err
+	}
+	c.result = result
+	return c.template.Rewrite(result, args, c.pipeline.meta)
+}
+
+func (c *compiled) scattered(args []any) (*plan.Execution, error) {
 	result, err := c.program.Route(route.Input{Args: args, Meta: c.pipeline.meta})
 	if err != nil {
 		return nil, err

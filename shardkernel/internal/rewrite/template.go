@@ -88,6 +88,11 @@ func (t *Template) Rewrite(result *route.Result, args []any, meta route.Meta) (*
 	t.describe(&e.Execution, result)
 	e.Units = e.unit[:]
 	u := &result.Units[0]
+	if u.Unions != nil {
+		sql, unitArgs := splice(t.stmt, t.names(u), args)
+		e.unit[0] = t.unit(u, sql, unitArgs)
+		return &e.Execution, nil
+	}
 	if len(result.Keys) == 0 {
 		e.unit[0] = t.unit(u, t.text(u), args)
 		return &e.Execution, nil

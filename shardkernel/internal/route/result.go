@@ -66,11 +66,21 @@ type Unit struct {
 	// Names holds the actual table for every entry of Statement.Tables; "" leaves
 	// the name as it is.
 	Names []string
+	// Unions holds, for every entry of Statement.Tables, the tables that stand in
+	// its place as one; nil where there are none.
+	Unions []Union
 	// Rows are the positions of the rows of an INSERT that belong to the unit,
 	// ascending; nil means all.
 	Rows []int
 	// Lists are the IN lists that the unit gets in part.
 	Lists []List
+}
+
+// Union is the UNION ALL of actual tables in the place of a logical one. The zero
+// value is none.
+type Union struct {
+	Tables  []string
+	Columns []string // in the order of the table
 }
 
 // List is the part of an IN list that a unit gets.

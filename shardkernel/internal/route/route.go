@@ -31,18 +31,10 @@ func (p *Program) routeConditions(in *Input) (*Result, error) {
 	}
 	e := newEvaluation(p, in)
 	var few [4]nodeSet
-	sets := few[:0]
-	for _, r := range p.refs {
-		set, every := e.eval(r, r.where)
-		if every {
-			set = allNodes(len(r.rule.Nodes))
-		}
-		sets = append(sets, set)
+	sets, err := p.nodeSets(&e, few[:0])
+	if err != nil {
+		return nil, err
 	}
-	if e.err != nil {
-		return nil, e.err
-	}
-	p.narrowPairs(sets)
 
 	result, err := p.oneNode(sets)
 	if result == nil && err == nil {
@@ -55,6 +47,23 @@ func (p *Program) routeConditions(in *Input) (*Result, error) {
 		return nil, err
 	}
 	return result, nil
+}
+
+// nodeSets appends, for each reference, the nodes that may hold rows the statement
+// asks for.
+func (p *Program) nodeSets(e *evaluation, sets []nodeSet) ([]nodeSet, error) {
+	for _, r := range p.refs {
+		set, every := e.eval(r, r.where)
+		if every {
+			set = allNodes(len(r.rule.Nodes))
+		}
+		sets = append(sets, set)
+	}
+	if e.err != nil {
+		return nil, e.err
+	}
+	p.narrowPairs(sets)
+	return sets, nil
 }
 
 // checkTypes refuses to rely on an equality of columns that the metadata shows
