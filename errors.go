@@ -36,6 +36,9 @@ var (
 	ErrNoReplica = fault.ErrNoReplica
 	// ErrSchemaDrift: the nodes of a table answer with different columns.
 	ErrSchemaDrift = fault.ErrSchemaDrift
+	// ErrPartialDDL: a DDL statement took effect on some nodes and failed on
+	// others. The same statement can be repeated.
+	ErrPartialDDL = fault.ErrPartialDDL
 	// ErrRetryable: the same call may succeed when repeated; nothing of it was
 	// kept.
 	ErrRetryable = fault.ErrRetryable

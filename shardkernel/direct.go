@@ -23,7 +23,7 @@ type Planned struct{ execution *Execution }
 
 // Direct plans a statement outside a transaction, under the hints of the caller,
 // which may be nil. planned is not nil when it goes
-// to several units or has a time limit; d is of no use then. Nothing has been
+// to several units, defines tables or has a time limit; d is of no use then. Nothing has been
 // sent.
 func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) (d Direct, planned *Planned, err error) {
 	s, told, err := k.hinted(ctx, h, text)
@@ -40,7 +40,7 @@ func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) 
 	if err != nil {
 		return Direct{}, nil, err
 	}
-	if len(ex.Units) != 1 || ex.Merge != nil || k.props.StatementTimeout > 0 { // the driver's rows end the time limit
+	if len(ex.Units) != 1 || ex.Merge != nil || ex.DDL || k.props.StatementTimeout > 0 { // the driver's rows end the time limit
 		return Direct{}, &Planned{ex}, nil
 	}
 	u := &ex.Units[0]

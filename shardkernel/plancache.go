@@ -22,6 +22,7 @@ const maxCachedText = 16 << 10
 type statement struct {
 	verb string
 	read bool // shows no sign of writing, locking or session state
+	ddl  bool // defines tables, known of a text that is not parsed
 	// source is where a text goes that concerns no configured table, or that a
 	// hint sends somewhere as it is, and kind and reason say why; empty for
 	// others.
@@ -152,6 +153,7 @@ func (c *compiler) compile(text string) (s *statement, err error) {
 	}
 	if !outline.Named {
 		s.source, s.kind, s.reason = c.rules.DefaultDataSource, plan.KindPassThrough, "the statement names no configured table"
+		s.ddl = parse.Defines(text, outline.Verb, c.server.Dialect)
 		if outline.Several {
 			if err := c.refuseSessionInside(text); err != nil {
 				return nil, err
@@ -218,5 +220,6 @@ func passThrough(s *statement, text string, args []any) *plan.Execution {
 		Reason: s.reason,
 		Units:  []plan.Unit{{DataSource: s.source, SQL: text, Args: args}},
 		Write:  !s.read,
+		DDL:    s.ddl,
 	}
 }

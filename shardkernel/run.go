@@ -69,6 +69,19 @@ func (k *Kernel) send(ctx context.Context, tx *Tx, ex *plan.Execution) (driver.R
 	if err := k.checkSources(ctx, ex); err != nil {
 		return nil, err
 	}
+	switch {
+	case ex.DDL && ex.Query:
+		branches, err := tx.definer(ex)
+		if err != nil {
+			return nil, err
+		}
+		return k.merged(ctx, ex, branches)
+	case ex.DDL:
+		if _, err := k.define(ctx, tx, ex); err != nil {
+			return nil, err
+		}
+		return noRows{}, nil
+	}
 	if tx == nil && k.needsTransaction(ex) {
 		var rows driver.Rows
 		err := k.implicitly(ctx, func(branches execute.Branches) (err error) {
@@ -129,7 +142,9 @@ func (k *Kernel) exec(ctx context.Context, tx *Tx, ex *plan.Execution) (driver.R
 		return nil, err
 	}
 	var results []execute.Result
-	if tx == nil && k.needsTransaction(ex) {
+	if ex.DDL {
+		results, err = k.define(ctx, tx, ex)
+	} else if tx == nil && k.needsTransaction(ex) {
 		err = k.implicitly(ctx, func(branches execute.Branches) error {
 			results, err = k.executor.Exec(ctx, ex, branches)
 			return err

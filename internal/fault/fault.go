@@ -50,6 +50,11 @@ var (
 	// ErrSchemaDrift is matched when the nodes of a table answer with different
 	// columns.
 	ErrSchemaDrift = errors.New("nodes differ in their columns")
+	// ErrPartialDDL is matched when a DDL statement took effect on some nodes and
+	// failed on others: NodesError.Done holds those where it took effect. The same
+	// statement can be repeated once the cause is mended; nodes that are as it
+	// makes them do not fail it then, provided that all come out alike.
+	ErrPartialDDL = errors.New("DDL took effect in part")
 	// ErrRetryable is matched when the same call may succeed if the caller
 	// repeats it: nothing of it has been kept.
 	ErrRetryable = errors.New("retryable")
@@ -176,7 +181,7 @@ func (e *NodeError) Unwrap() error { return e.Err }
 // undone unless Class says otherwise.
 type NodesError struct {
 	Class error    // nil, or a sentinel such as ErrPartialCommit
-	Done  []string // for ErrPartialCommit: the data sources that committed
+	Done  []string // for ErrPartialCommit: the data sources that committed; for ErrPartialDDL: the nodes
 	Nodes []*NodeError
 }
 
@@ -188,7 +193,11 @@ func (e *NodesError) Error() string {
 		if len(e.Done) > 0 {
 			done := append([]string(nil), e.Done...)
 			sort.Strings(done)
-			b.WriteString(" (committed on ")
+			if e.Class == ErrPartialDDL { //nolint:errorlint // the class is the sentinel itself
+				b.WriteString(" (done on ")
+			} else {
+				b.WriteString(" (committed on ")
+			}
 			b.WriteString(strings.Join(done, ", "))
 			b.WriteString(")")
 		}

@@ -143,11 +143,16 @@ func (r *run) exec(l *lane, out []Result) {
 
 // fail records the failure of the lane's k-th unit and stops the statement.
 func (r *run) fail(l *lane, k int, err error) {
+	r.note(l, k, err)
+	r.stop()
+}
+
+// note records the failure of the lane's k-th unit.
+func (r *run) note(l *lane, k int, err error) {
 	f := failure{unit: l.index[k], node: l.source.nodeError(l.units[k].Table, err)}
 	r.mu.Lock()
 	r.failures = append(r.failures, f)
 	r.mu.Unlock()
-	r.stop()
 }
 
 func (r *run) stop() {

@@ -145,3 +145,11 @@ func (c *Cache) Drop(logical string) {
 	delete(c.loads, logical)
 	c.replace(func(tables map[string]entry) { delete(tables, logical) })
 }
+
+// Clear forgets the columns of all tables, also those being read.
+func (c *Cache) Clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.loads)
+	c.tables.Store(&map[string]entry{})
+}

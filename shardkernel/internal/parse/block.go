@@ -74,12 +74,10 @@ func (b *builder) build(nodes []ast.StmtNode) {
 		b.buildUpdate(n, tails)
 	case *ast.DeleteStmt:
 		b.buildDelete(n, tails)
+	case *ast.CreateTableStmt, *ast.AlterTableStmt, *ast.DropTableStmt, *ast.RenameTableStmt, *ast.TruncateTableStmt,
+		*ast.CreateIndexStmt, *ast.DropIndexStmt, *ast.CreateViewStmt:
+		b.buildDDL(n)
 	default:
-		switch n.(type) {
-		case *ast.CreateTableStmt, *ast.AlterTableStmt, *ast.DropTableStmt, *ast.RenameTableStmt, *ast.TruncateTableStmt,
-			*ast.CreateIndexStmt, *ast.DropIndexStmt, *ast.CreateViewStmt:
-			b.stmt.Kind = KindDDL
-		}
 		blk := b.newBlock(nil, nil)
 		walk(&collector{b: b, block: blk}, n)
 		if b.err == nil {

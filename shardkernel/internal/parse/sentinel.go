@@ -75,7 +75,7 @@ func (s *source) mayPlant(i int) bool {
 	}
 	if s.is(i+1, "(") {
 		return introduced || s.isWord(i-1, "INSERT", "REPLACE", "IGNORE", "LOW_PRIORITY", "HIGH_PRIORITY", "DELAYED", "WITH", "RECURSIVE") ||
-			s.isWord(i-1, "ON") && s.isWord(s.tails.verb, "CREATE", "DROP", "ALTER")
+			s.isWord(i-1, "ON", "EXISTS") && s.isWord(s.tails.verb, "CREATE", "DROP", "ALTER")
 	}
 	return true
 }

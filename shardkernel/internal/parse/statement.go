@@ -43,6 +43,7 @@ type Statement struct {
 	Insert *Insert // INSERT and REPLACE
 	Update *Update // UPDATE
 	Delete *Delete // DELETE
+	DDL    *DDL    // statements that define tables or views
 }
 
 // TableRef is one reference to a base table.

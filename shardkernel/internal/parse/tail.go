@@ -25,6 +25,10 @@ func (s *source) cutTails() error {
 	s.tails.verb = s.findVerb()
 	s.tails.end = len(s.tokens)
 	verb := s.tails.verb
+	if s.isWord(verb, "CREATE", "ALTER", "DROP") {
+		s.cutDefinition()
+		return s.checkStored()
+	}
 	if !s.isWord(verb, "INSERT", "REPLACE", "UPDATE", "DELETE") {
 		return nil
 	}

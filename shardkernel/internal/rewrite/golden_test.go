@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -188,6 +189,7 @@ func proveSplices(t *testing.T, p *pipeline, sql string, args []any) {
 	for i := range c.result.Units {
 		u, spliced := &c.result.Units[i], withoutUnions(&c.result.Units[i], e.Units[i].SQL)
 		onlyNames := len(e.Units) == len(c.result.Units) && strings.Count(spliced, " AS ") == strings.Count(sql, " AS ") && u.Rows == nil && u.Lists == nil && len(c.result.Keys) == 0 &&
+			c.program.Drops(i) == nil && (stmt.DDL == nil || len(stmt.DDL.Constraints) == 0) &&
 			(e.Merge == nil || e.Merge.Derived == 0 && !e.Merge.HasLimit)
 		if onlyNames {
 			want := func(table int) (schema, name string) {
@@ -208,6 +210,10 @@ func proveSplices(t *testing.T, p *pipeline, sql string, args []any) {
 			t.Errorf("%s\nbecame what does not parse:\n%s\n%v", sql, spliced, err)
 			continue
 		}
+		if drops := c.program.Drops(i); drops != nil {
+			proveDrops(t, stmt, drops, after)
+			continue
+		}
 		if after.Kind != stmt.Kind || len(after.Tables) != len(stmt.Tables) || len(after.Markers) != len(e.Units[i].Args) {
 			t.Errorf("%s\nbecame another statement:\n%s\nwith %d arguments for %d markers", sql, spliced, len(e.Units[i].Args), len(after.Markers))
 		}
@@ -223,6 +229,17 @@ func withoutUnions(u *route.Unit, sql string) string {
 		return sql
 	}
 	return union.ReplaceAllString(sql, "$1")
+}
+
+// proveDrops compares the tables of a DROP with those that its unit was to drop.
+func proveDrops(t *testing.T, stmt *parse.Statement, drops [][]string, after *parse.Statement) {
+	want, got := slices.Concat(drops...), []string{}
+	for _, table := range after.Tables {
+		got = append(got, table.Name)
+	}
+	if after.DDL == nil || after.DDL.Action != stmt.DDL.Action || !slices.Equal(got, want) {
+		t.Errorf("%s\nbecame\n%s\nthat drops %q instead of %q", stmt.Text, after.Text, got, want)
+	}
 }
 
 // proveLabels compares the labels of the columns: names of actual tables must not

@@ -232,6 +232,9 @@ func printExecution(e *plan.Execution) string {
 	if e.Write {
 		b.WriteString(" write")
 	}
+	if e.DDL {
+		b.WriteString(" ddl")
+	}
 	if e.Query {
 		b.WriteString(" query")
 	}

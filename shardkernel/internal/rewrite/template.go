@@ -73,6 +73,9 @@ type oneExecution struct {
 // Rewrite returns what is to be sent for a result of the template's program. It
 // never changes args: units whose arguments are the statement's share the slice.
 func (t *Template) Rewrite(result *route.Result, args []any, meta route.Meta) (*plan.Execution, error) {
+	if t.stmt.DDL != nil {
+		return t.definition(result, args)
+	}
 	if len(t.labels.returned) > 0 {
 		if err := t.checkReturning(result); err != nil {
 			return nil, err
@@ -115,8 +118,6 @@ func (t *Template) describe(e *plan.Execution, result *route.Result) {
 		e.Write, e.Query = true, s.Update != nil && s.Update.Returning
 	case parse.KindDelete:
 		e.Write, e.Query = true, s.Delete != nil && s.Delete.Returning
-	case parse.KindDDL:
-		e.Write = true
 	}
 }
 

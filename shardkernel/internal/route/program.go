@@ -39,6 +39,7 @@ type Program struct {
 	insert *insertion
 	// fixed is the result of a statement whose route depends on no argument.
 	fixed *Result
+	drops [][][]string // see Drops
 	// scatter is why the statement may not go to several nodes, nil when it may.
 	scatter error
 	reasons reasons
@@ -62,8 +63,13 @@ func Compile(stmt *parse.Statement, set *rule.Set, convert value.Converter) (*Pr
 	case stmt.Features&parse.FeatureSchemaName != 0:
 		return nil, fault.Unsupported("DATABASE() beside a sharded or broadcast table", "it would be the name that the data source has for the schema",
 			"ask for it with SELECT DATABASE(), which gives the logical schema, and pass it as a parameter")
-	case stmt.Kind == parse.KindOther || stmt.Kind == parse.KindDDL:
-		return nil, refuseKind(stmt)
+	case stmt.DDL != nil:
+		if err := p.compileDDL(); err != nil {
+			return nil, err
+		}
+		return p, nil
+	case stmt.Kind == parse.KindOther:
+		return nil, refuseKind()
 	case p.writesBroadcast():
 		if err := p.compileBroadcastWrite(); err != nil {
 			return nil, err
@@ -83,11 +89,7 @@ func Compile(stmt *parse.Statement, set *rule.Set, convert value.Converter) (*Pr
 
 // refuseKind refuses a statement on a configured table that is neither a SELECT
 // nor a change of rows.
-func refuseKind(stmt *parse.Statement) error {
-	if stmt.Kind == parse.KindDDL {
-		return fault.Unsupported("DDL on table "+stmt.Tables[0].Name, "it is not sent to all nodes yet",
-			"run it on the actual tables of each data source, which Plugin.DataSource(name) gives")
-	}
+func refuseKind() error {
 	return fault.Unsupported("this kind of statement on a sharded or broadcast table", "it is neither SELECT nor a change of rows",
 		"run it on one data source, which Plugin.DataSource(name) gives; for EXPLAIN use Plugin.Preview")
 }

@@ -131,6 +131,9 @@ func (s *Set) IsTable(name string) bool {
 // source.
 func (s *Set) IsBroadcast(name string) bool { return s.broadcast[s.key(name)] }
 
+// Broadcast returns the names of the broadcast tables in order.
+func (s *Set) Broadcast() []string { return slices.Sorted(maps.Keys(s.broadcast)) }
+
 // SingleSource returns the data source of a table that is neither sharded nor
 // broadcast: the configured one, else the default one.
 func (s *Set) SingleSource(name string) string {

@@ -44,6 +44,7 @@ type Tx struct {
 	lost       *fault.NodeError // the error that cost a branch its transaction
 	spoilt     bool             // lost counts even with one branch
 	implicit   bool             // every failure ends in a rollback
+	committed  bool             // by the server, at a DDL statement: no further data source may take part
 	done       bool
 }
 
@@ -90,6 +91,10 @@ func (t *Tx) Branch(ctx context.Context, source string) (*execute.Conn, error) {
 	}
 	if b != nil {
 		return b.conn, nil
+	}
+	if t.committed {
+		return nil, fault.Unsupported("data source "+source+" in this transaction", "a DDL statement has committed it on data source "+t.branches[0].source,
+			"begin another transaction after the DDL statement")
 	}
 	s, err := t.lookup(source)
 	if err != nil {
@@ -161,6 +166,10 @@ func (t *Tx) Failed(source string, err error) {
 func (t *Tx) Atomic(ctx context.Context, sources []string, run func() error) error {
 	if t.implicit {
 		return run()
+	}
+	if t.committed {
+		return fault.Unsupported("write over several tables in this transaction", "a DDL statement has committed it, so that a write that fails could not be undone",
+			"begin another transaction after the DDL statement")
 	}
 	if t.lost != nil {
 		// The server goes on without a transaction after a deadlock, but then

@@ -1,0 +1,148 @@
+package shardkernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel/internal/metadata"
+	"github.com/gormshard/sharding/shardkernel/internal/rule"
+)
+
+// startParallel bounds the tables and nodes that are read at the same time when
+// the kernel starts.
+const startParallel = 16
+
+// node is an actual table.
+type node struct{ source, table string }
+
+func (n node) String() string { return n.source + "." + n.table }
+
+// LoadTables reads the columns of every sharded and broadcast table, several at
+// the same time. A table that does not exist yet is no error.
+func (k *Kernel) LoadTables(ctx context.Context) error {
+	names := k.rules.Broadcast()
+	for _, t := range k.rules.Tables() {
+		names = append(names, t.Name)
+	}
+	return parallel(len(names), func(i int) error {
+		_, err := k.columnsOf(ctx, names[i])
+		return err
+	})
+}
+
+// CheckTables makes sure that every sharded and broadcast table is defined alike
+// on all its nodes, or exists on none. Every difference is reported, as errors
+// that match fault.ErrSchemaDrift joined.
+func (k *Kernel) CheckTables(ctx context.Context) error {
+	var errs []error
+	for _, t := range k.rules.Tables() {
+		nodes := make([]node, len(t.Nodes))
+		for i, n := range t.Nodes {
+			nodes[i] = node{n.DataSource, n.Table}
+		}
+		errs = append(errs, k.compare(ctx, nodes))
+	}
+	for _, name := range k.rules.Broadcast() {
+		nodes := make([]node, len(k.rules.DataSources))
+		for i, source := range k.rules.DataSources {
+			nodes[i] = node{source, name}
+		}
+		errs = append(errs, k.compare(ctx, nodes))
+	}
+	return errors.Join(errs...)
+}
+
+// compare reads how the actual tables are defined and reports the first that is
+// not as the first node's.
+func (k *Kernel) compare(ctx context.Context, nodes []node) error {
+	definitions := make([][]string, len(nodes))
+	err := parallel(len(nodes), func(i int) error {
+		s, err := k.source(ctx, nodes[i].source)
+		if err != nil {
+			return err
+		}
+		definitions[i], err = metadata.Definition(ctx, s.control, s.Dialect, nodes[i].table, k.namesAt(nodes[i]))
+		if err != nil && !errors.Is(err, metadata.ErrNoTable) {
+			return &fault.NodeError{DataSource: nodes[i].source, Table: nodes[i].table, Err: err}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i := 1; i < len(nodes); i++ {
+		if what := difference(definitions[0], definitions[i]); what != "" {
+			return fmt.Errorf("sharding: %w: %s against %s: %s", fault.ErrSchemaDrift, nodes[i], nodes[0], what)
+		}
+	}
+	return nil
+}
+
+// difference tells what the second definition has other than the first; nil is
+// that of a table that does not exist.
+func difference(a, b []string) string {
+	switch {
+	case a == nil && b == nil:
+		return ""
+	case b == nil:
+		return "the table does not exist"
+	case a == nil:
+		return "the table exists"
+	}
+	for i := range max(len(a), len(b)) {
+		switch {
+		case i >= len(b):
+			return fmt.Sprintf("lacks %q", a[i])
+		case i >= len(a):
+			return fmt.Sprintf("has %q", b[i])
+		case a[i] != b[i]:
+			return fmt.Sprintf("has %q in the place of %q", b[i], a[i])
+		}
+	}
+	return ""
+}
+
+// parallel runs work for the numbers below n, startParallel of them at the same
+// time, and returns their errors joined.
+func parallel(n int, work func(i int) error) error {
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, startParallel)
+	for i := range n {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			errs[i] = work(i)
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// namesAt translates what is named in a node.
+func (k *Kernel) namesAt(n node) nodeNames { return nodeNames{rules: k.rules, node: n} }
+
+// nodeNames implements metadata.Logical.
+type nodeNames struct {
+	rules *rule.Set
+	node
+}
+
+func (n nodeNames) Constraint(name string) string {
+	return rule.LogicalConstraint(name, n.Table(n.table), n.table)
+}
+
+func (n nodeNames) Table(actual string) string {
+	for _, t := range n.rules.Tables() {
+		for i := range t.Nodes {
+			if t.Nodes[i].DataSource == n.source && strings.EqualFold(t.Nodes[i].Table, actual) {
+				return t.Name
+			}
+		}
+	}
+	return actual
+}

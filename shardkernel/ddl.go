@@ -1,0 +1,84 @@
+package shardkernel
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"reflect"
+
+	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel/internal/dialect"
+	"github.com/gormshard/sharding/shardkernel/internal/execute"
+	"github.com/gormshard/sharding/shardkernel/internal/plan"
+)
+
+// define runs a DDL statement. Whether it succeeds or not, the columns of all
+// tables are read anew from then on: what a statement did before it failed, and
+// what one of a single table changed, is not known.
+func (k *Kernel) define(ctx context.Context, tx *Tx, ex *plan.Execution) ([]execute.Result, error) {
+	branches, err := tx.definer(ex)
+	if err != nil {
+		return nil, err
+	}
+	defer k.meta.Clear()
+	if len(ex.Units) == 1 {
+		return k.executor.Exec(ctx, ex, branches)
+	}
+	results, err := k.executor.Define(ctx, ex, branches)
+	if err != nil && k.completed(ctx, ex, err) {
+		return results, nil
+	}
+	return results, err
+}
+
+// definer returns what a statement that makes the servers commit runs in: the
+// transaction where it takes part in it, else a nil interface.
+func (t *Tx) definer(ex *plan.Execution) (execute.Branches, error) {
+	if t == nil {
+		return nil, nil
+	}
+	inside, err := t.local().Define(ex)
+	if err != nil || !inside {
+		return nil, err
+	}
+	return t.local(), nil
+}
+
+// completed reports whether a DDL statement that failed has made up for an
+// earlier failure: some nodes were done before, the others are now, and all are
+// alike.
+func (k *Kernel) completed(ctx context.Context, ex *plan.Execution, err error) bool {
+	var failed *fault.NodesError
+	if !errors.As(err, &failed) || len(failed.Done) == 0 || len(failed.Done)+len(failed.Nodes) < len(ex.Units) {
+		return false
+	}
+	for _, n := range failed.Nodes {
+		if !dialect.AlreadyDefined(n.Err) {
+			return false
+		}
+	}
+	nodes := make([]node, len(ex.Units))
+	for i := range ex.Units {
+		u := &ex.Units[i]
+		if u.Table == "" {
+			return false
+		}
+		nodes[i] = node{u.DataSource, u.Table}
+	}
+	return k.compare(ctx, nodes) == nil
+}
+
+// noRows is the answer to DDL that is sent as a query.
+type noRows struct{}
+
+func (noRows) Columns() []string                            { return nil }
+func (noRows) Close() error                                 { return nil }
+func (noRows) Next([]driver.Value) error                    { return io.EOF }
+func (noRows) ColumnTypeDatabaseTypeName(int) string        { return "" }
+func (noRows) ColumnTypeScanType(int) reflect.Type          { return reflect.TypeFor[any]() }
+func (noRows) ColumnTypeNullable(int) (nullable, ok bool)   { return false, false }
+func (noRows) ColumnTypeLength(int) (length int64, ok bool) { return 0, false }
+func (noRows) ColumnTypePrecisionScale(int) (precision, scale int64, ok bool) {
+	return 0, 0, false
+}

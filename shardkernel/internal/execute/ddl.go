@@ -1,0 +1,78 @@
+package execute
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel/internal/dialect"
+	"github.com/gormshard/sharding/shardkernel/internal/plan"
+)
+
+// Define sends a DDL statement over several units, outside a transaction, and
+// returns their results in the order of the units. Data sources work at the same
+// time, the units of one in turn over one connection.
+//
+// Every unit takes effect by itself. A unit whose node is already as the
+// statement would make it fails, and the others go on, so that a statement that
+// took effect in part can be repeated; after any other failure no further unit
+// is sent, and those under way are waited for. The error is a *fault.NodesError
+// that names the failed nodes, and of class ErrPartialDDL, with those that are
+// done, where there are such.
+func (e *Executor) Define(ctx context.Context, ex *plan.Execution, br Branches) ([]Result, error) {
+	lanes, err := e.lanes(ex, 1)
+	if err != nil {
+		return nil, err
+	}
+	if err := acquire(ctx, lanes, br); err != nil {
+		return nil, err
+	}
+	// What has been sent is not cancelled when another unit fails: nobody would
+	// know then whether it took effect.
+	r := &run{caller: ctx, ctx: ctx, cancel: func() {}, branches: br}
+	r.open.Store(int32(len(lanes)))
+	out, done := make([]Result, len(ex.Units)), make([]bool, len(ex.Units))
+	if r.each(e.slots, lanes, func(_ int, l *lane) { r.define(l, out, done) }) == nil {
+		return out, nil
+	}
+	failed := &fault.NodesError{}
+	slices.SortFunc(r.failures, func(a, b failure) int { return cmp.Compare(a.unit, b.unit) })
+	for _, f := range r.failures {
+		failed.Nodes = append(failed.Nodes, f.node)
+	}
+	for i := range ex.Units {
+		if done[i] {
+			failed.Class = fault.ErrPartialDDL
+			failed.Done = append(failed.Done, nodeName(&ex.Units[i]))
+		}
+	}
+	return out, failed
+}
+
+func nodeName(u *plan.Unit) string {
+	if u.Table == "" {
+		return u.DataSource
+	}
+	return u.DataSource + "." + u.Table
+}
+
+// define sends the units of the lane in turn.
+func (r *run) define(l *lane, out []Result, done []bool) {
+	defer r.end(l)
+	for k, u := range l.units {
+		if r.stopped.Load() {
+			return
+		}
+		res, err := l.conn.execUnit(r.ctx, u)
+		switch {
+		case err == nil:
+			out[l.index[k]], done[l.index[k]] = res, true
+		case dialect.AlreadyDefined(err):
+			r.note(l, k, err)
+		default:
+			r.fail(l, k, err)
+			return
+		}
+	}
+}

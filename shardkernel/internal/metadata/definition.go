@@ -1,0 +1,107 @@
+package metadata
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/gormshard/sharding/shardkernel/internal/dialect"
+)
+
+// Logical gives what is named in an actual table its logical name.
+type Logical interface {
+	// Constraint returns the logical name of a foreign key or CHECK.
+	Constraint(name string) string
+	// Table returns the logical name of a table that a foreign key references.
+	Table(actual string) string
+}
+
+// Definition returns how an actual table is defined, in a form in which the
+// tables of all nodes are equal if they are alike: line by line, first the
+// columns in their order, then keys and constraints by their logical names, then
+// the table's options and partitions. It fails with ErrNoTable when there is no
+// such table.
+func Definition(ctx context.Context, db *sql.DB, d *dialect.Dialect, table string, names Logical) ([]string, error) {
+	if d.Name == dialect.SQLite.Name {
+		return sqliteDefinition(ctx, db, table)
+	}
+	var name, text string
+	err := db.QueryRowContext(ctx, "SHOW CREATE TABLE `"+strings.ReplaceAll(table, "`", "``")+"`").Scan(&name, &text)
+	var server *mysql.MySQLError
+	if errors.As(err, &server) && server.Number == 1146 {
+		return nil, ErrNoTable
+	}
+	if err != nil {
+		return nil, err
+	}
+	return normalize(text, names), nil
+}
+
+var (
+	// constraintLine is a foreign key or CHECK, and what a foreign key references.
+	constraintLine = regexp.MustCompile("^CONSTRAINT `((?:[^`]|``)*)` (FOREIGN KEY .* REFERENCES `((?:[^`]|``)*)` .*|CHECK .*)$")
+	// counter is the table option that grows with the rows.
+	counter = regexp.MustCompile(`\bAUTO_INCREMENT=\d+ ?`)
+)
+
+// normalize takes what SHOW CREATE TABLE prints: a line for each column, key and
+// constraint between one with the name and one with the options.
+func normalize(text string, names Logical) []string {
+	lines := strings.Split(text, "\n")
+	columns := 1
+	for i := 1; i < len(lines); i++ {
+		line := strings.TrimSuffix(strings.TrimSpace(lines[i]), ",")
+		switch {
+		case strings.HasPrefix(line, "`"):
+			columns = i + 1
+		case strings.HasPrefix(line, ")"):
+			line = counter.ReplaceAllString(line, "")
+		default:
+			line = logicalLine(line, names)
+		}
+		lines[i] = line
+	}
+	end := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, ")") })
+	if end > columns {
+		// The order of keys is that in which they were made, and means nothing.
+		slices.Sort(lines[columns:end])
+	}
+	return lines[1:]
+}
+
+func logicalLine(line string, names Logical) string {
+	m := constraintLine.FindStringSubmatchIndex(line)
+	if m == nil {
+		return line
+	}
+	of := func(group int) string { return strings.ReplaceAll(line[m[2*group]:m[2*group+1]], "``", "`") }
+	rest := line[m[4]:]
+	if m[6] >= 0 {
+		rest = line[m[4]:m[6]] + names.Table(of(3)) + line[m[7]:]
+	}
+	return "CONSTRAINT `" + names.Constraint(of(1)) + "` " + rest
+}
+
+// sqliteDefinition describes the columns alone: SQLite keeps the text of the
+// statement that made the table.
+func sqliteDefinition(ctx context.Context, db *sql.DB, table string) ([]string, error) {
+	columns, err := readSQLite(ctx, db, table)
+	if err != nil {
+		return nil, err
+	}
+	if len(columns) == 0 {
+		return nil, ErrNoTable
+	}
+	var lines []string
+	for i := range columns {
+		c := &columns[i]
+		lines = append(lines, fmt.Sprintf("%s %s null=%t generated=%t %s", c.Name, c.Type, c.Nullable, c.Generated, c.Collation))
+	}
+	return lines, nil
+}

@@ -1,0 +1,86 @@
+package rewrite
+
+import (
+	"strings"
+
+	"github.com/gormshard/sharding/shardkernel/internal/plan"
+	"github.com/gormshard/sharding/shardkernel/internal/route"
+	"github.com/gormshard/sharding/shardkernel/internal/rule"
+)
+
+// definition rewrites a statement that defines tables.
+func (t *Template) definition(result *route.Result, args []any) (*plan.Execution, error) {
+	e := &plan.Execution{Kind: result.Kind, Reason: result.Reason, Write: true, DDL: true, Units: make([]plan.Unit, len(result.Units))}
+	if len(result.Units) > 1 {
+		e.Merge = &plan.Merge{Broadcast: result.Broadcast}
+	}
+	for i := range result.Units {
+		u := &result.Units[i]
+		var edits []edit
+		var table string
+		if drops := t.program.Drops(i); drops != nil {
+			edits = t.dropEdits(drops)
+		} else {
+			edits, table = append(t.names(u), t.constraintEdits(u)...), t.actual(u, 0)
+		}
+		sql, unitArgs := splice(t.stmt, edits, args)
+		e.Units[i] = plan.Unit{DataSource: u.DataSource, Table: table, SQL: sql, Args: unitArgs}
+	}
+	return e, nil
+}
+
+// actual returns what a table of the statement is called in a unit.
+func (t *Template) actual(u *route.Unit, table int) string {
+	if name := u.Names[table]; name != "" {
+		return name
+	}
+	return t.stmt.Tables[table].Name
+}
+
+// constraintEdits gives foreign keys and CHECKs the names they have in the unit's
+// table.
+func (t *Template) constraintEdits(u *route.Unit) []edit {
+	logical, configured := t.program.Logical(0)
+	if !configured || u.Names[0] == "" {
+		return nil
+	}
+	var edits []edit
+	for _, c := range t.stmt.DDL.Constraints {
+		if name := rule.ConstraintName(c.Name, logical, u.Names[0]); name != c.Name {
+			edits = append(edits, edit{Span: c.Span, text: quote(name, c.Quote)})
+		}
+	}
+	return edits
+}
+
+// dropEdits puts a data source's tables into the list of a DROP.
+func (t *Template) dropEdits(drops [][]string) []edit {
+	items := t.stmt.DDL.Items
+	var edits []edit
+	var kept []int
+	for i, names := range drops {
+		if len(names) == 0 {
+			continue
+		}
+		kept = append(kept, i)
+		if _, configured := t.program.Logical(i); !configured {
+			continue
+		}
+		quoted := make([]string, len(names))
+		for k, name := range names {
+			quoted[k] = quote(name, t.quoteOf(i))
+		}
+		edits = append(edits, edit{Span: items[i], text: strings.Join(quoted, ", ")})
+	}
+	return append(edits, keep(items, kept)...)
+}
+
+// quoteOf returns the quote with which a table is named first.
+func (t *Template) quoteOf(table int) byte {
+	for _, r := range t.stmt.Renames {
+		if r.Table == table {
+			return r.Quote
+		}
+	}
+	return 0
+}
