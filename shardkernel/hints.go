@@ -228,5 +228,6 @@ func direct(h *hints, text string, rules *rule.Set, d *dialect.Dialect) (*statem
 		return nil, nil
 	}
 	s.verb = strings.ToUpper(parse.FirstWord(text, d))
+	s.ddl = parse.Defines(text, s.verb, d)
 	return s, refuseSession(s.verb)
 }
