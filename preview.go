@@ -9,8 +9,8 @@ import (
 
 // Preview is what a statement would become.
 type Preview struct {
-	// Kind is the kind of the route: standard, unicast, broadcast, all nodes,
-	// pass-through, session.
+	// Kind is the kind of the route: direct, standard, unicast, broadcast, all
+	// nodes, pass-through, session.
 	Kind string
 	// Reason says in a sentence why the statement goes where it goes.
 	Reason string
@@ -19,6 +19,12 @@ type Preview struct {
 	// nodes: a scatter without a sharding condition, groups held in memory, rows
 	// skipped by OFFSET, a write whose commits are not one.
 	Warnings []string
+	// Hints name the hints that have an effect on the statement, of the context
+	// and of its comments, without their values.
+	Hints []string
+	// Denied says why audits and limits would refuse the statement; nil when it
+	// would be sent. They are the errors that the statement would fail with.
+	Denied []error
 }
 
 // ExecutionUnit is one statement for one data source.
@@ -29,11 +35,11 @@ type ExecutionUnit struct {
 }
 
 func preview(ctx context.Context, kernel *shardkernel.Kernel, query string, args []any) (*Preview, error) {
-	ex, err := kernel.Plan(ctx, kerneldriver.Hints(ctx), query, args)
+	ex, err := kernel.Preview(ctx, kerneldriver.Hints(ctx), query, args)
 	if err != nil {
 		return nil, err
 	}
-	p := &Preview{Kind: string(ex.Kind), Reason: ex.Reason, Warnings: ex.Warnings()}
+	p := &Preview{Kind: string(ex.Kind), Reason: ex.Reason, Warnings: ex.Warnings, Hints: ex.Hints, Denied: ex.Denied}
 	for i := range ex.Units {
 		u := &ex.Units[i]
 		p.Units = append(p.Units, ExecutionUnit{DataSource: u.DataSource, SQL: u.SQL, Args: u.Args})

@@ -182,6 +182,19 @@ type Props struct {
 	// PlanCacheBytes bounds the memory of cached statement plans. Defaults to
 	// 67108864 (64 MiB).
 	PlanCacheBytes int64 `yaml:"planCacheBytes,omitempty"`
+	// MaxNodes is the number of nodes that a statement on sharded tables may go
+	// to; one that needs more fails with ErrScatterDenied. Defaults to 0, no
+	// limit.
+	MaxNodes int `yaml:"maxNodes,omitempty"`
+	// MaxOffset is the number of rows that a statement over several nodes may skip
+	// by OFFSET; beyond it fails with ErrScatterDenied. Defaults to 0, no limit.
+	MaxOffset int `yaml:"maxOffset,omitempty"`
+	// Audit are the rules in force for all sharded tables, beside those of the
+	// tables. Defaults to none.
+	Audit []AuditRule `yaml:"audit,omitempty"`
+	// AllowHintDisable lets hints switch MaxNodes, MaxOffset and Audit off for a
+	// statement. Defaults to false.
+	AllowHintDisable bool `yaml:"allowHintDisable,omitempty"`
 	// StatementTimeout is the time a statement may take before it is cancelled
 	// on all nodes. Defaults to 0, no limit but that of the context.
 	StatementTimeout time.Duration `yaml:"statementTimeout,omitempty"`

@@ -16,12 +16,12 @@ import (
 // Ignoring them would answer differently from what the file says.
 var later = map[reflect.Type][]string{
 	reflect.TypeFor[Config]():      {"readwriteSplitting", "rules", "database"},
-	reflect.TypeFor[Sharding]():    {"autoTables", "audit", "broadcastCheck"},
-	reflect.TypeFor[Table]():       {"audit", "trustModel"},
-	reflect.TypeFor[Defaults]():    {"audit", "trustModel"},
+	reflect.TypeFor[Sharding]():    {"autoTables", "broadcastCheck"},
+	reflect.TypeFor[Table]():       {"trustModel"},
+	reflect.TypeFor[Defaults]():    {"trustModel"},
 	reflect.TypeFor[Strategy]():    {"complex", "hint"},
 	reflect.TypeFor[Transaction](): {"xa"},
-	reflect.TypeFor[Props]():       {"primaryOnly", "maxNodes", "maxOffset", "maxRangeValues"},
+	reflect.TypeFor[Props]():       {"primaryOnly", "maxRangeValues"},
 }
 
 // decoder fills the structs from a document. It goes on after an error, so that
@@ -38,6 +38,17 @@ func key(field reflect.StructField) string {
 
 // byPresence reports whether a field is set by its key alone, as in {none: {}}.
 func byPresence(field reflect.StructField) bool { return field.Tag.Get("file") == "presence" }
+
+// byList returns the field of a struct that a list in its place sets; ok is false
+// where there is none.
+func byList(t reflect.Type) (field int, ok bool) {
+	for i := range t.NumField() {
+		if t.Field(i).Tag.Get("file") == "list" {
+			return i, true
+		}
+	}
+	return 0, false
+}
 
 func (d *decoder) value(path string, in any, out reflect.Value) {
 	if in == nil {
@@ -74,6 +85,10 @@ func (d *decoder) value(path string, in any, out reflect.Value) {
 
 func (d *decoder) structure(path string, in any, out reflect.Value) {
 	doc, ok := in.(document)
+	if field, lists := byList(out.Type()); !ok && lists {
+		d.value(path, in, out.Field(field))
+		return
+	}
 	if !ok {
 		d.wrong(path, "a map", in)
 		return

@@ -54,7 +54,6 @@ sharding:
       actualDataNodes: ds0.t_order
       databaseStrategy: {complex: {columns: a}}
       tableStrategy: {hint: {algorithm: a}}
-      audit: [requireShardingKey]
       trustModel: true
     t_item:
       actualDataNodes: ds0.t_item
@@ -62,21 +61,17 @@ sharding:
       tableStrategy: {standard: {column: a, algorithm: own}, textKey: exakt}
   autoTables: {t_auto: {}, t_more: {dataSources: ds0}}
   broadcastCheck: {interval: 5s}
-  defaults: {audit: [requireShardingKey]}
   algorithms: {own: {type: OWN}}
 transaction: {type: XA, xa: {cluster: orders}}
-props: {primaryOnly: true, maxNodes: 4}
+props: {primaryOnly: true}
 `), "yaml")
 	wantFaults(t, err,
 		"sharding.tables.t_order.databaseStrategy.complex: is not supported yet; remove it",
 		"sharding.tables.t_order.tableStrategy.hint: is not supported yet; remove it",
-		"sharding.tables.t_order.audit: is not supported yet; remove it",
 		"sharding.tables.t_order.trustModel: is not supported yet; remove it",
-		"sharding.defaults.audit: is not supported yet; remove it",
 		"sharding.autoTables: is not supported yet; remove it",
 		"sharding.broadcastCheck: is not supported yet; remove it",
 		"transaction.xa: is not supported yet; remove it",
-		"props.maxNodes: is not supported yet; remove it",
 		"props.primaryOnly: is not supported yet; remove it",
 		"database: is not supported yet; remove it",
 		"readwriteSplitting: is not supported yet; remove it",

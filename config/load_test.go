@@ -147,7 +147,7 @@ func TestZeroConfigIsTheApplicationsOwnPool(t *testing.T) {
 		t.Error("a write over several nodes has no transaction by default")
 	}
 	want := Props{MaxConnectionsPerQuery: 1, MaxMergeRows: 300_000, MaxMergeBytes: 64 << 20, MaxParallelUnits: 256, MaxUnionBranches: 64, PlanCacheBytes: 64 << 20}
-	if got := cfg.Props.WithDefaults(); got != want {
+	if got := cfg.Props.WithDefaults(); !reflect.DeepEqual(got, want) {
 		t.Errorf("limits: got %+v, want %+v", got, want)
 	}
 	if got, want := cfg.IDLease.WithDefaults("default"), (IDLease{DataSource: "default", TTL: 30 * time.Second}); got != want {

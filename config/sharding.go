@@ -40,6 +40,9 @@ type Table struct {
 	// KeyGenerate fills a column that an INSERT leaves out. Defaults to the one
 	// of Defaults, else to none.
 	KeyGenerate *KeyGenerate `yaml:"keyGenerate,omitempty"`
+	// Audit refuses statements on the table. Defaults to the one of Defaults, else
+	// to none.
+	Audit *Audit `yaml:"audit,omitempty"`
 	// Broadcast is another way to name the table in BroadcastTables; nothing
 	// else may be set then. Defaults to false.
 	Broadcast bool `yaml:"broadcast,omitempty"`
@@ -56,6 +59,9 @@ func (t Table) WithDefaults(d Defaults) Table {
 	if t.KeyGenerate == nil {
 		t.KeyGenerate = d.KeyGenerate
 	}
+	if t.Audit == nil {
+		t.Audit = d.Audit
+	}
 	return t
 }
 
@@ -67,6 +73,8 @@ type Defaults struct {
 	TableStrategy *Strategy `yaml:"tableStrategy,omitempty"`
 	// KeyGenerate fills a column that an INSERT leaves out. Defaults to none.
 	KeyGenerate *KeyGenerate `yaml:"keyGenerate,omitempty"`
+	// Audit refuses statements on the tables. Defaults to none.
+	Audit *Audit `yaml:"audit,omitempty"`
 }
 
 // TextKey says what may be done with text as a sharding value.

@@ -209,6 +209,9 @@ func (k *checker) props() {
 	k.notNegative("props.maxUnionBranches", int64(p.MaxUnionBranches))
 	k.notNegative("props.planCacheBytes", p.PlanCacheBytes)
 	k.notNegative("props.statementTimeout", int64(p.StatementTimeout))
+	k.notNegative("props.maxNodes", int64(p.MaxNodes))
+	k.notNegative("props.maxOffset", int64(p.MaxOffset))
+	k.auditRules("props.audit", p.Audit)
 }
 
 func (k *checker) notNegative(path string, n int64) {

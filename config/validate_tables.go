@@ -30,6 +30,7 @@ func (k *checker) sharding() {
 	k.strategy("sharding.defaults.databaseStrategy", s.Defaults.DatabaseStrategy)
 	k.strategy("sharding.defaults.tableStrategy", s.Defaults.TableStrategy)
 	k.keyGenerate("sharding.defaults.keyGenerate", s.Defaults.KeyGenerate)
+	k.audit("sharding.defaults.audit", s.Defaults.Audit)
 	for _, name := range sortedNames(s.Tables) {
 		if s.Tables[name].Broadcast {
 			k.broadcastEntry(name)
@@ -81,6 +82,7 @@ func (k *checker) table(name string) {
 		k.bind(tablePath, t.TableStrategy, t.actualTables)
 	}
 	t.sound = len(k.list) == before && usable && k.algorithmSound(t.DatabaseStrategy) && k.algorithmSound(t.TableStrategy)
+	k.audit(t.path+".audit", own.Audit)
 	k.tables = append(k.tables, t)
 }
 

@@ -100,7 +100,7 @@ func (k *Kernel) planBatch(ctx context.Context, told *hints, s *statement, text 
 	for i := range s.batch {
 		p := &s.batch[i]
 		var err error
-		if statements[i], err = k.plan(ctx, told, p.statement, p.text, args[:p.markers:p.markers]); err != nil {
+		if statements[i], err = k.routed(ctx, told, p.statement, p.text, args[:p.markers:p.markers]); err != nil {
 			if s.commented {
 				return k.planWhole(ctx, told, text, args)
 			}

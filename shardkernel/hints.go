@@ -77,6 +77,9 @@ func resolveHints(h *Hints, rules *rule.Set) (*hints, error) {
 			Remedy: nearest.HintOrList(h.DataSource, rules.DataSources),
 		}
 	}
+	if err := checkAuditNames(h.Audits); err != nil {
+		return nil, err
+	}
 	out := &hints{skip: h.SkipSharding, reads: h.Reads, allowScatter: h.AllowScatter, auditOff: h.AuditOff, audits: h.Audits}
 	if h.Direct {
 		out.source = h.DataSource

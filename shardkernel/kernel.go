@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gormshard/sharding/config"
@@ -70,6 +71,7 @@ type Kernel struct {
 	budget   *merge.Budget
 	props    config.Props
 	implicit bool
+	audits   atomic.Pointer[audits]
 	stored   []keygen.Stored // generators to close
 }
 
@@ -104,6 +106,7 @@ func New(rules *Rules, sources []Source, opts Options) (*Kernel, error) {
 		return started.Add(time.Since(started)) // reads one clock, time.Now two
 	})
 	k.columns.New = func() any { return newColumns(k) }
+	k.SetAudits(k.props)
 	k.plans = newPlanCache(k.props.PlanCacheBytes)
 	k.budget = merge.NewBudget(processMergeBytes)
 	k.lookup = k.sourceOf

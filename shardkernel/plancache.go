@@ -30,6 +30,7 @@ type statement struct {
 	kind    plan.Kind
 	reason  string
 	hints   *hints // those of its comments
+	facts   route.Facts
 	program *route.Program
 	rewrite *rewrite.Template
 	// inquiry is set for a statement that asks about tables, and explained for one
@@ -172,6 +173,7 @@ func (c *compiler) compile(text string) (s *statement, err error) {
 	if s.program, err = route.Compile(stmt, c.rules, c.convert); err != nil {
 		return nil, err
 	}
+	s.facts = s.program.Facts()
 	s.rewrite = rewrite.Compile(s.program, c.server)
 	return s, nil
 }

@@ -41,10 +41,18 @@ func (k *Kernel) Prepare(ctx context.Context, h *Hints, text string) error {
 
 func (k *Kernel) plan(ctx context.Context, told *hints, s *statement, text string, args []any) (*plan.Execution, error) {
 	ex, err := k.routed(ctx, told, s, text, args)
-	if err == nil && told != nil {
+	if err != nil {
+		return nil, err
+	}
+	if a := k.audits.Load(); a != nil {
+		if err := a.deny(s, ex, told); err != nil {
+			return nil, err
+		}
+	}
+	if told != nil {
 		ex.Reads = told.reads
 	}
-	return ex, err
+	return ex, nil
 }
 
 func (k *Kernel) routed(ctx context.Context, told *hints, s *statement, text string, args []any) (*plan.Execution, error) {

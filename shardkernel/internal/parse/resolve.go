@@ -177,8 +177,10 @@ func (b *builder) resolveBlock(blk *block, from *ast.Join, where ast.ExprNode) {
 		b.scopeOf(blk).Equal = b.equalities(blk, where, nil)
 		c := conditions{builder: b, block: blk}
 		conds = append(conds, c.cond(where, false, blk == b.top))
+		b.noteWrapped(blk, where)
 	}
 	for _, on := range j.on {
+		b.noteWrapped(blk, on)
 		c := conditions{builder: b, block: blk}
 		conds = append(conds, c.cond(on, false, false))
 	}

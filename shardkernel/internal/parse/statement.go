@@ -38,6 +38,9 @@ type Statement struct {
 	Scopes []Scope
 	// Features is what occurs anywhere in the statement.
 	Features Feature
+	// Wrapped holds the columns that stand inside a function or in arithmetic in
+	// WHERE, and in ON where it holds for every row.
+	Wrapped []Column
 
 	Select *Select // outermost SELECT that is a single query block, else nil
 	Insert *Insert // INSERT and REPLACE

@@ -15,16 +15,12 @@ func (e *Execution) Warnings() []string {
 		out = append(out, fmt.Sprintf("no condition on a sharding column: all %d nodes are asked", len(e.Units)))
 	}
 	if e.Write {
-		sources := map[string]bool{}
-		for i := range e.Units {
-			sources[e.Units[i].DataSource] = true
-		}
-		if len(sources) > 1 {
-			out = append(out, fmt.Sprintf("%d data sources commit one after the other: a crash in between leaves a part", len(sources)))
+		if n := e.Sources(); n > 1 {
+			out = append(out, fmt.Sprintf("%d data sources commit one after the other: a crash in between leaves a part", n))
 		}
 	}
 	if m := e.Merge; m != nil {
-		if m.Kind == MergeGroup && len(m.GroupBy) > 0 {
+		if m.InMemory() {
 			out = append(out, "the groups of all nodes are held in memory, up to props.maxMergeRows")
 		}
 		if m.HasLimit && m.Offset > 0 {
@@ -33,3 +29,28 @@ func (e *Execution) Warnings() []string {
 	}
 	return out
 }
+
+// Sources counts the data sources the execution goes to.
+func (e *Execution) Sources() int {
+	sources := map[string]bool{}
+	for i := range e.Units {
+		sources[e.Units[i].DataSource] = true
+	}
+	return len(sources)
+}
+
+// Nodes counts the nodes of the main table that the execution goes to; a long
+// INSERT may go to one of them in several units.
+func (e *Execution) Nodes() int {
+	n := 0
+	for i := range e.Units {
+		if i == 0 || e.Units[i].DataSource != e.Units[i-1].DataSource || e.Units[i].Table != e.Units[i-1].Table {
+			n++
+		}
+	}
+	return n
+}
+
+// InMemory reports whether the merge holds a number of rows in memory that grows
+// with the answer.
+func (m *Merge) InMemory() bool { return m.Kind == MergeGroup && len(m.GroupBy) > 0 }

@@ -96,7 +96,7 @@ func (c *compiler) table(name string, configured config.Table, sources []string)
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Name: name, Nodes: make([]Node, len(nodes)), binding: -1}
+	t := &Table{Name: name, Nodes: make([]Node, len(nodes)), Audit: configured.Audit, binding: -1}
 	for i, node := range nodes {
 		t.Nodes[i] = Node{DataSource: node.DataSource, Table: node.Table, Order: slices.Index(sources, node.DataSource)}
 		t.sources = append(t.sources, node.DataSource)

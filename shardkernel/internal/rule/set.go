@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gormshard/sharding/config"
 	"github.com/gormshard/sharding/internal/nearest"
 	"github.com/gormshard/sharding/shardkernel/algorithm"
 	"github.com/gormshard/sharding/shardkernel/keygen"
@@ -42,6 +43,8 @@ type Table struct {
 	Database, Tables *Strategy
 	// Key generates the value of a column; nil when none is configured.
 	Key *KeyGenerate
+	// Audit refuses statements on the table; nil when nothing is refused.
+	Audit *config.Audit
 
 	sources  []string
 	binding  int // binding group, -1 for none
