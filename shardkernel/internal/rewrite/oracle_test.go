@@ -18,176 +18,9 @@ import (
 )
 
 // The oracle is a database small enough to be right by inspection: it knows
-// conditions over integers with three-valued logic, and joins by nested loops.
+// conditions with three-valued logic (evaluator_test.go), and joins by nested loops.
 // Statements are run on all rows at once, and unit by unit on the rows that
 // INSERT put into the unit's nodes; both must give the same rows.
-
-// number is a value of the oracle.
-type number struct {
-	null bool
-	n    float64
-}
-
-// record is a row of a table.
-type record map[string]number
-
-// joined is a row of a join: the record of each alias a0, a1, …; nil where an
-// outer join found none.
-type joined [4]record
-
-// truth is true, false or unknown.
-type truth int8
-
-const (
-	no truth = iota
-	unknown
-	yes
-)
-
-func truthOf(b bool) truth {
-	if b {
-		return yes
-	}
-	return no
-}
-
-// condition evaluates a condition over rows of a join.
-type condition struct {
-	tokens []string
-	next   int
-	row    joined
-}
-
-var tokenPattern = regexp.MustCompile(`[a-z0-9_]+\.[a-z]+|[A-Z]+|'[^']*'|-?\d+(?:\.\d+)?|<=>|<=|>=|<>|[=<>(),]`)
-
-func newCondition(text string) *condition {
-	return &condition{tokens: tokenPattern.FindAllString(text, -1)}
-}
-
-// holds reports whether the condition is true of a row.
-func (c *condition) holds(row joined) bool {
-	if len(c.tokens) == 0 {
-		return true
-	}
-	c.next, c.row = 0, row
-	t := c.or()
-	if c.next < len(c.tokens) {
-		panic("oracle cannot read " + strings.Join(c.tokens, " ") + " from " + c.tokens[c.next])
-	}
-	return t == yes
-}
-
-func (c *condition) take() string {
-	c.next++
-	return c.tokens[c.next-1]
-}
-
-func (c *condition) accept(t string) bool {
-	if c.next == len(c.tokens) || c.tokens[c.next] != t {
-		return false
-	}
-	c.next++
-	return true
-}
-
-func (c *condition) or() truth {
-	t := c.and()
-	for c.accept("OR") {
-		t = max(t, c.and())
-	}
-	return t
-}
-
-func (c *condition) and() truth {
-	t := c.not()
-	for c.accept("AND") {
-		t = min(t, c.not())
-	}
-	return t
-}
-
-func (c *condition) not() truth {
-	switch {
-	case c.accept("NOT"):
-		return yes - c.not()
-	case c.accept("("):
-		t := c.or()
-		c.accept(")")
-		return t
-	}
-	return c.predicate()
-}
-
-func (c *condition) operand() number {
-	t := c.take()
-	switch {
-	case t == "NULL":
-		return number{null: true}
-	case t[0] == 'a':
-		row := c.row[t[1]-'0']
-		if row == nil {
-			return number{null: true}
-		}
-		return row[t[3:]]
-	}
-	n, _ := strconv.ParseFloat(strings.Trim(t, "'"), 64) // a text that is no number is 0
-	return number{n: n}
-}
-
-func (c *condition) predicate() truth {
-	left := c.operand()
-	negate := c.accept("NOT")
-	t := no
-	switch op := c.take(); op {
-	case "IN":
-		c.accept("(")
-		for {
-			t = max(t, compare("=", left, c.operand()))
-			if !c.accept(",") {
-				break
-			}
-		}
-		c.accept(")")
-	case "BETWEEN":
-		low := c.operand()
-		c.accept("AND")
-		t = min(compare(">=", left, low), compare("<=", left, c.operand()))
-	case "IS":
-		negate = c.accept("NOT")
-		c.accept("NULL")
-		t = truthOf(left.null)
-	default:
-		t = compare(op, left, c.operand())
-	}
-	if negate {
-		return yes - t
-	}
-	return t
-}
-
-func compare(op string, a, b number) truth {
-	if op == "<=>" {
-		return truthOf(a.null && b.null || !a.null && !b.null && a.n == b.n)
-	}
-	if a.null || b.null {
-		return unknown
-	}
-	switch op {
-	case "=":
-		return truthOf(a.n == b.n)
-	case "<>":
-		return truthOf(a.n != b.n)
-	case "<":
-		return truthOf(a.n < b.n)
-	case "<=":
-		return truthOf(a.n <= b.n)
-	case ">":
-		return truthOf(a.n > b.n)
-	case ">=":
-		return truthOf(a.n >= b.n)
-	}
-	panic("oracle has no operator " + op)
-}
 
 var (
 	fromPattern = regexp.MustCompile(`FROM (\w+) a0`)
@@ -204,7 +37,7 @@ func query(sql string, rows func(table string) []record) []string {
 	}
 	aliases := 1
 	for _, j := range joinPattern.FindAllStringSubmatch(body, -1) {
-		kind, right, on := j[1], rows(j[2]), newCondition(j[3])
+		kind, right, on := j[1], rows(j[2]), newCondition(j[3], nil)
 		matched := make([]bool, len(right))
 		var out []joined
 		for _, row := range current {
@@ -232,7 +65,7 @@ func query(sql string, rows func(table string) []record) []string {
 		aliases++
 	}
 	var result []string
-	condition := newCondition(where)
+	condition := newCondition(where, nil)
 	for _, row := range current {
 		if !condition.holds(row) {
 			continue
@@ -241,7 +74,7 @@ func query(sql string, rows func(table string) []record) []string {
 		for _, r := range row[:aliases] {
 			id := "-"
 			if r != nil {
-				id = strconv.Itoa(int(r["id"].n))
+				id = r["id"].n.RatString()
 			}
 			line += id + " "
 		}
@@ -296,9 +129,13 @@ func fill(t *testing.T, p *pipeline, r *rand.Rand) (logical, nodes map[string][]
 	logical, nodes = map[string][]record{}, map[string][]record{}
 	for _, table := range []string{"t_o", "t_d", "t_i", "t_s", "t_w", "t_u", "t_b"} {
 		for id := range 14 {
-			row := record{"id": {n: float64(id)}, "k": {n: float64(r.IntN(9) - 2)}, "m": {n: float64(r.IntN(5) - 1)}, "v": {n: float64(r.IntN(5)), null: r.IntN(4) == 0}}
+			k, m := r.IntN(9)-2, r.IntN(5)-1
+			row := record{"id": integer(id), "k": integer(k), "m": integer(m), "v": integer(r.IntN(5))}
+			if r.IntN(4) == 0 {
+				row["v"] = cell{}
+			}
 			logical[table] = append(logical[table], row)
-			e, err := p.run("INSERT INTO "+table+" (id, k, m) VALUES (?, ?, ?)", []any{int64(id), int64(row["k"].n), int64(row["m"].n)})
+			e, err := p.run("INSERT INTO "+table+" (id, k, m) VALUES (?, ?, ?)", []any{int64(id), int64(k), int64(m)})
 			if err != nil {
 				t.Fatal(err)
 			}
