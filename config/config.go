@@ -195,6 +195,11 @@ type Props struct {
 	// AllowHintDisable lets hints switch MaxNodes, MaxOffset and Audit off for a
 	// statement. Defaults to false.
 	AllowHintDisable bool `yaml:"allowHintDisable,omitempty"`
+	// MaxRangeValues is the number of integers that a closed range of sharding
+	// values may hold for each of them to be looked at, where the algorithm does
+	// not narrow ranges itself; a larger range goes to every node. Defaults to
+	// 1000.
+	MaxRangeValues int `yaml:"maxRangeValues,omitempty"`
 	// StatementTimeout is the time a statement may take before it is cancelled
 	// on all nodes. Defaults to 0, no limit but that of the context.
 	StatementTimeout time.Duration `yaml:"statementTimeout,omitempty"`
@@ -208,6 +213,7 @@ const (
 	defaultParallelUnits       = 256
 	defaultUnionBranches       = 64
 	defaultPlanCacheBytes      = 64 << 20
+	defaultRangeValues         = 1000
 )
 
 // WithDefaults returns p with every 0 replaced by its default.
@@ -229,6 +235,9 @@ func (p Props) WithDefaults() Props {
 	}
 	if p.PlanCacheBytes == 0 {
 		p.PlanCacheBytes = defaultPlanCacheBytes
+	}
+	if p.MaxRangeValues == 0 {
+		p.MaxRangeValues = defaultRangeValues
 	}
 	return p
 }

@@ -52,32 +52,25 @@ sharding:
   tables:
     t_order:
       actualDataNodes: ds0.t_order
-      databaseStrategy: {complex: {columns: a}}
-      tableStrategy: {hint: {algorithm: a}}
       trustModel: true
     t_item:
       actualDataNodes: ds0.t_item
-      databaseStrategy: {standard: {column: a, algorithm: own}, textKey: weight}
+      databaseStrategy: {standard: {column: a, algorithm: own}, textKey: exact}
       tableStrategy: {standard: {column: a, algorithm: own}, textKey: exakt}
-  autoTables: {t_auto: {}, t_more: {dataSources: ds0}}
   broadcastCheck: {interval: 5s}
   algorithms: {own: {type: OWN}}
 transaction: {type: XA, xa: {cluster: orders}}
 props: {primaryOnly: true}
 `), "yaml")
 	wantFaults(t, err,
-		"sharding.tables.t_order.databaseStrategy.complex: is not supported yet; remove it",
-		"sharding.tables.t_order.tableStrategy.hint: is not supported yet; remove it",
 		"sharding.tables.t_order.trustModel: is not supported yet; remove it",
-		"sharding.autoTables: is not supported yet; remove it",
 		"sharding.broadcastCheck: is not supported yet; remove it",
 		"transaction.xa: is not supported yet; remove it",
 		"props.primaryOnly: is not supported yet; remove it",
 		"database: is not supported yet; remove it",
 		"readwriteSplitting: is not supported yet; remove it",
 		"rules: is not supported yet; remove it",
-		`sharding.tables.t_item.databaseStrategy.textKey: "weight" is not supported yet; use refuse or exact`,
-		`sharding.tables.t_item.tableStrategy.textKey: no such choice "exakt"; use refuse or exact`,
+		`sharding.tables.t_item.tableStrategy.textKey: no such choice "exakt"; use refuse, binary, exact or weight`,
 		"transaction.type: XA is not supported yet; use LOCAL",
 	)
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gormshard/sharding/internal/inline"
@@ -26,6 +27,37 @@ func (c *Config) DataNodes(table string) ([]DataNode, error) {
 	f.rest()
 	return nodes, all.err()
 }
+
+// Nodes returns the data nodes of an auto table that has a number of shards. The
+// error tells what is wrong with its data sources.
+func (t AutoTable) Nodes(name string, shards int, sources []string) ([]DataNode, error) {
+	names, err := inline.Expand(t.DataSources)
+	if err != nil {
+		return nil, err
+	}
+	for i, source := range names {
+		switch {
+		case !slices.Contains(sources, source):
+			return nil, fmt.Errorf("no data source %q; %s", source, nearest.HintOrList(source, sources))
+		case slices.Contains(names[:i], source):
+			return nil, fmt.Errorf("data source %q stands twice", source)
+		}
+	}
+	if !plainName(name) {
+		return nil, fmt.Errorf("the table's name must consist of letters, digits, _ and $, and not of digits alone")
+	}
+	if shards > maxAutoNodes {
+		return nil, fmt.Errorf("the algorithm has %d shards, more than the %d that an auto table may have", shards, maxAutoNodes)
+	}
+	nodes := make([]DataNode, shards)
+	for i := range nodes {
+		nodes[i] = DataNode{DataSource: names[i%len(names)], Table: name + "_" + strconv.Itoa(i)}
+	}
+	return nodes, nil
+}
+
+// maxAutoNodes bounds the nodes of an auto table.
+const maxAutoNodes = 100_000
 
 // maxNodeFaults is the number of faults reported for the nodes of one table: a
 // slip in an expression makes every node wrong.

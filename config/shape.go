@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -20,34 +21,54 @@ var nameless = []string{
 	"MOD", "HASH_MOD", "VOLUME_RANGE", "BOUNDARY_RANGE", "AUTO_INTERVAL", "INTERVAL", "SLOT_RANGE", "CONSISTENT_HASH",
 }
 
-// Shape returns a text that is the same for two algorithms of two tables if
-// they place equal values alike: type and properties, with the table's own name
-// and the sharding column's replaced by placeholders. The table is empty for a
-// strategy that chooses the data source.
-func (a Algorithm) Shape(table, column string) string {
+// Shape returns a text that is the same for two strategies of two tables if they
+// place equal values alike: type and properties of the algorithm, with the
+// table's own name and the sharding columns' replaced by placeholders. The table
+// is empty for a strategy that chooses the data source.
+func (s *Sharding) Shape(strategy *Strategy, table string) string {
 	var b strings.Builder
-	typeName := strings.ToUpper(a.Type)
-	b.WriteString(typeName)
-	if slices.Contains(nameless, typeName) {
-		table, column = "", ""
-	}
-	writeShape(&b, a.Props, table, column)
+	s.writeShape(&b, strategy.AlgorithmName(), table, strategy.Columns())
 	return b.String()
 }
 
-func writeShape(b *strings.Builder, value any, table, column string) {
+func (s *Sharding) writeShape(b *strings.Builder, name, table string, columns []string) {
+	a := s.Algorithms[name]
+	typeName := strings.ToUpper(strings.TrimSpace(a.Type))
+	b.WriteString(typeName)
+	if slices.Contains(nameless, typeName) {
+		table, columns = "", nil
+	}
+	props := a.Props
+	if typeName == "THRESHOLD" {
+		props = maps.Clone(props)
+		for _, key := range sortedNames(a.Props) {
+			part, ok := props[key].(string)
+			if !ok || !strings.EqualFold(key, "below") && !strings.EqualFold(key, "above") {
+				continue
+			}
+			// What the two algorithms do counts, not what they are called.
+			delete(props, key)
+			b.WriteString(strings.ToLower(key))
+			b.WriteByte(':')
+			s.writeShape(b, part, table, columns)
+		}
+	}
+	writeShape(b, props, table, columns)
+}
+
+func writeShape(b *strings.Builder, value any, table string, columns []string) {
 	switch v := value.(type) {
 	case map[string]any:
 		b.WriteByte('{')
 		for _, name := range sortedNames(v) {
 			b.WriteString(strconv.Quote(name))
 			b.WriteByte(':')
-			writeShape(b, v[name], table, column)
+			writeShape(b, v[name], table, columns)
 			b.WriteByte(',')
 		}
 		b.WriteByte('}')
 	case string:
-		b.WriteString(strconv.Quote(textShape(v, table, column)))
+		b.WriteString(strconv.Quote(textShape(v, table, columns)))
 	default:
 		list := reflect.ValueOf(value)
 		if list.Kind() != reflect.Slice {
@@ -56,7 +77,7 @@ func writeShape(b *strings.Builder, value any, table, column string) {
 		}
 		b.WriteByte('[')
 		for i := range list.Len() {
-			writeShape(b, list.Index(i).Interface(), table, column)
+			writeShape(b, list.Index(i).Interface(), table, columns)
 			b.WriteByte(',')
 		}
 		b.WriteByte(']')
@@ -65,9 +86,9 @@ func writeShape(b *strings.Builder, value any, table, column string) {
 
 // textShape replaces the table's name in plain text, and the column's in the
 // code between ${ and }, where it must be a whole word.
-func textShape(text, table, column string) string {
-	if strings.EqualFold(text, column) {
-		return columnPlace
+func textShape(text, table string, columns []string) string {
+	if place := columnShape(text, columns); place != "" {
+		return place
 	}
 	var b strings.Builder
 	for {
@@ -81,12 +102,23 @@ func textShape(text, table, column string) string {
 		}
 		b.WriteString(nameShape(text[:start], table))
 		b.WriteString("${")
-		writeCodeShape(&b, text[start+open:start+open+length], table, column)
+		writeCodeShape(&b, text[start+open:start+open+length], table, columns)
 		b.WriteByte('}')
 		text = text[start+open+length+1:]
 	}
 	b.WriteString(nameShape(text, table))
 	return b.String()
+}
+
+// columnShape returns the placeholder of a sharding column, empty for any other
+// text.
+func columnShape(text string, columns []string) string {
+	for i, column := range columns {
+		if strings.EqualFold(text, column) {
+			return columnPlace + strconv.Itoa(i)
+		}
+	}
+	return ""
 }
 
 // nameShape replaces the table's name in a text.
@@ -145,7 +177,7 @@ func quotedLength(code string) int {
 
 // writeCodeShape writes code with the column as placeholder and without the
 // white space that separates nothing.
-func writeCodeShape(b *strings.Builder, code, table, column string) {
+func writeCodeShape(b *strings.Builder, code, table string, columns []string) {
 	wordBefore, space := false, false
 	for i := 0; i < len(code); {
 		switch c := code[i]; {
@@ -163,8 +195,8 @@ func writeCodeShape(b *strings.Builder, code, table, column string) {
 			if wordBefore && space {
 				b.WriteByte(' ')
 			}
-			if word := code[i : i+n]; strings.EqualFold(word, column) {
-				b.WriteString(columnPlace)
+			if word := code[i : i+n]; columnShape(word, columns) != "" {
+				b.WriteString(columnShape(word, columns))
 			} else {
 				b.WriteString(word)
 			}

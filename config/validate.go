@@ -81,6 +81,7 @@ type checker struct {
 	first map[string]string
 	// algorithms holds what could be made; names that could not are left out.
 	algorithms map[string]algorithm.Algorithm
+	generators map[string]keygen.Generator
 	broken     map[string]bool    // strategies with a fault, by path
 	tables     []*checkedTable    // the sharded tables in order of their names
 	owner      map[string]claimed // by the place of the node
@@ -92,6 +93,7 @@ func (c *Config) check(types Types) *faults {
 		sources:    c.SourceNames(),
 		first:      map[string]string{},
 		algorithms: map[string]algorithm.Algorithm{},
+		generators: map[string]keygen.Generator{},
 		broken:     map[string]bool{},
 		owner:      map[string]claimed{},
 	}
@@ -174,10 +176,14 @@ func (k *checker) makeTypes(types Types) {
 			k.add(path+".type", "is empty", "")
 			continue
 		}
-		if _, err := types.Generator(name); err != nil {
+		g, err := types.Generator(name)
+		if err != nil {
 			k.wrap(path, err)
+		} else if g != nil {
+			k.generators[name] = g
 		}
 	}
+	k.compose()
 }
 
 func (k *checker) transaction() {
@@ -208,6 +214,7 @@ func (k *checker) props() {
 	k.notNegative("props.maxParallelUnits", int64(p.MaxParallelUnits))
 	k.notNegative("props.maxUnionBranches", int64(p.MaxUnionBranches))
 	k.notNegative("props.planCacheBytes", p.PlanCacheBytes)
+	k.notNegative("props.maxRangeValues", int64(p.MaxRangeValues))
 	k.notNegative("props.statementTimeout", int64(p.StatementTimeout))
 	k.notNegative("props.maxNodes", int64(p.MaxNodes))
 	k.notNegative("props.maxOffset", int64(p.MaxOffset))
@@ -218,38 +225,6 @@ func (k *checker) notNegative(path string, n int64) {
 	if n < 0 {
 		k.add(path, "is negative", "")
 	}
-}
-
-// strategy checks what can be said without a table. Its own faults are reported
-// once, at the place where it is written.
-func (k *checker) strategy(path string, s *Strategy) {
-	if s == nil {
-		return
-	}
-	before := len(k.list)
-	switch {
-	case s.Standard != nil && s.None:
-		k.add(path, "is both standard and none", "")
-	case s.Standard == nil && !s.None:
-		k.add(path, "is neither standard nor none", "")
-	case s.Standard != nil:
-		if strings.TrimSpace(s.Standard.Column) == "" {
-			k.add(path+".standard.column", "is empty", "")
-		}
-		k.reference(path+".standard.algorithm", "algorithm", s.Standard.Algorithm, sortedNames(k.cfg.Sharding.Algorithms))
-	}
-	switch s.TextKey {
-	case "":
-	case TextKeyRefuse, TextKeyExact:
-		if s.None {
-			k.add(path+".textKey", "is of no use without a sharding column", "remove it")
-		}
-	case "binary", "weight":
-		k.add(path+".textKey", fmt.Sprintf("%q is not supported yet", string(s.TextKey)), "use refuse or exact")
-	default:
-		k.add(path+".textKey", fmt.Sprintf("no such choice %q", string(s.TextKey)), "use refuse or exact")
-	}
-	k.broken[path] = len(k.list) > before
 }
 
 func (k *checker) keyGenerate(path string, g *KeyGenerate) {

@@ -43,7 +43,7 @@ func (k *checker) alike(a *checkedTable, nodeA string, b *checkedTable, nodeB st
 	if a.TableStrategy.IsNone() {
 		return true
 	}
-	if l, ok := k.algorithms[a.TableStrategy.Standard.Algorithm].(algorithm.Labeler); ok {
+	if l, ok := k.algorithms[a.TableStrategy.AlgorithmName()].(algorithm.Labeler); ok {
 		return l.Label(nodeA) == l.Label(nodeB)
 	}
 	return nameShape(nodeA, a.name) == nameShape(nodeB, b.name)
@@ -58,12 +58,19 @@ func (k *checker) unequalStrategies(level string, a, b *Strategy, tableA, tableB
 	case b.IsNone():
 		return fmt.Sprintf("it has no %s strategy, the other has one", level)
 	}
-	algorithms := k.cfg.Sharding.Algorithms
-	shapeA := algorithms[a.Standard.Algorithm].Shape(tableA, a.Standard.Column)
-	shapeB := algorithms[b.Standard.Algorithm].Shape(tableB, b.Standard.Column)
+	if a.IsHint() || b.IsHint() {
+		return fmt.Sprintf("no column says where the rows of a hint strategy are, and a %s strategy is one", level)
+	}
+	if a.kind() != b.kind() {
+		return fmt.Sprintf("its %s strategy is %s, the other's %s", level, b.kind(), a.kind())
+	}
+	shapeA, shapeB := k.cfg.Sharding.Shape(a, tableA), k.cfg.Sharding.Shape(b, tableB)
 	if shapeA != shapeB {
 		return fmt.Sprintf("the algorithms %q and %q of the %s strategies differ in more than the names of table and column",
-			b.Standard.Algorithm, a.Standard.Algorithm, level)
+			b.AlgorithmName(), a.AlgorithmName(), level)
+	}
+	if a.textChoice() != b.textChoice() {
+		return fmt.Sprintf("textKey of its %s strategy is %s, the other's %s", level, b.textChoice(), a.textChoice())
 	}
 	return ""
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/gormshard/sharding/internal/nearest"
-	"github.com/gormshard/sharding/shardkernel/algorithm"
 )
 
 // checkedTable is a sharded table whose own faults have been reported.
@@ -38,6 +37,9 @@ func (k *checker) sharding() {
 			k.table(name)
 		}
 	}
+	for _, name := range sortedNames(s.AutoTables) {
+		k.autoTable(name)
+	}
 	k.singleTables()
 	k.broadcastTables()
 	k.differentNames()
@@ -60,13 +62,7 @@ func (k *checker) table(name string) {
 	f := nodeFaults{faults: &k.faults, path: t.path + ".actualDataNodes"}
 	k.own(t, f.expand(t.ActualDataNodes, k.sources), &f)
 	f.rest()
-	for _, node := range t.nodes {
-		if !slices.Contains(t.sources, node.DataSource) {
-			t.sources = append(t.sources, node.DataSource)
-		}
-		t.actualTables = append(t.actualTables, node.Table)
-	}
-	t.actualTables = distinct(t.actualTables)
+	t.targets()
 
 	databasePath, tablePath := t.path+".databaseStrategy", t.path+".tableStrategy"
 	k.strategy(databasePath, own.DatabaseStrategy)
@@ -80,10 +76,20 @@ func (k *checker) table(name string) {
 		k.decided(t)
 		k.bind(databasePath, t.DatabaseStrategy, t.sources)
 		k.bind(tablePath, t.TableStrategy, t.actualTables)
+		k.geneKeys(t)
 	}
 	t.sound = len(k.list) == before && usable && k.algorithmSound(t.DatabaseStrategy) && k.algorithmSound(t.TableStrategy)
 	k.audit(t.path+".audit", own.Audit)
 	k.tables = append(k.tables, t)
+}
+
+// targets sets what the strategies choose among.
+func (t *checkedTable) targets() {
+	for _, node := range t.nodes {
+		t.sources = append(t.sources, node.DataSource)
+		t.actualTables = append(t.actualTables, node.Table)
+	}
+	t.sources, t.actualTables = distinct(t.sources), distinct(t.actualTables)
 }
 
 // brokenFor reports whether the strategy in effect has a fault.
@@ -95,7 +101,7 @@ func (k *checker) brokenFor(path string, own *Strategy, key string) bool {
 }
 
 func (k *checker) algorithmSound(s *Strategy) bool {
-	return s.IsNone() || !k.touches(join("sharding.algorithms", s.Standard.Algorithm))
+	return s.IsNone() || !k.touches(join("sharding.algorithms", s.AlgorithmName()))
 }
 
 // own claims the nodes for the table; those that are claimed already are left
@@ -145,30 +151,6 @@ func (k *checker) decided(t *checkedTable) {
 		}
 		k.add(t.path+"."+level, fmt.Sprintf("is missing: without it nothing says whether an inserted row belongs to %s or to %s", other, node), "")
 		return
-	}
-}
-
-// bind asks the algorithm of a strategy whether it can choose among the
-// targets.
-func (k *checker) bind(path string, s *Strategy, targets []string) {
-	if s.IsNone() {
-		return
-	}
-	a, ok := k.algorithms[s.Standard.Algorithm]
-	if !ok {
-		return
-	}
-	if c, ok := a.(algorithm.ColumnChecker); ok {
-		if err := c.CheckColumn(s.Standard.Column); err != nil {
-			k.wrap(path+".standard.column", err)
-			return
-		}
-	}
-	sharder, err := a.Bind(targets)
-	if err != nil {
-		k.wrap(path+".standard.algorithm", err)
-	} else if sharder == nil {
-		k.add(path+".standard.algorithm", fmt.Sprintf("algorithm %q binds to nothing", s.Standard.Algorithm), "")
 	}
 }
 
@@ -241,6 +223,9 @@ func (k *checker) differentNames() {
 			kind = "broadcast"
 		}
 		claim(join("sharding.tables", name), name, kind)
+	}
+	for _, name := range sortedNames(s.AutoTables) {
+		claim(join("sharding.autoTables", name), name, "auto")
 	}
 	for _, name := range sortedNames(s.SingleTables) {
 		claim(join("sharding.singleTables", name), name, "single")

@@ -219,8 +219,8 @@ func TestValidate(t *testing.T) {
 			},
 			want: []string{
 				`sharding.defaults.tableStrategy.textKey: is of no use without a sharding column; remove it`,
-				`sharding.tables.t_item.tableStrategy: is both standard and none`,
-				`sharding.tables.t_order.databaseStrategy: is neither standard nor none`,
+				`sharding.tables.t_item.tableStrategy: is none and standard at once; keep one of them`,
+				`sharding.tables.t_order.databaseStrategy: is neither standard, complex, hint nor none`,
 			},
 		},
 		{
@@ -493,9 +493,15 @@ func TestBindingComparesAllButTheNames(t *testing.T) {
 	}
 }
 
+// shapeOf returns the shape of a standard strategy.
+func shapeOf(a Algorithm, table, column string) string {
+	s := Sharding{Algorithms: map[string]Algorithm{"a": a}}
+	return s.Shape(&Strategy{Standard: &Standard{Column: column, Algorithm: "a"}}, table)
+}
+
 func TestShapeReplacesNamesOnlyWhereTheyAreNames(t *testing.T) {
 	shape := func(table, column, expression string) string {
-		return Algorithm{Type: "INLINE", Props: map[string]any{"expression": expression}}.Shape(table, column)
+		return shapeOf(Algorithm{Type: "INLINE", Props: map[string]any{"expression": expression}}, table, column)
 	}
 	type use struct{ table, column, expression string }
 	for _, test := range []struct {
@@ -524,7 +530,7 @@ func TestShapeReplacesNamesOnlyWhereTheyAreNames(t *testing.T) {
 func TestShapeTellsValuesApart(t *testing.T) {
 	shapes := map[string]any{}
 	for _, value := range []any{nil, true, "true", 4, "4", 4.5, []any{"a", "b"}, []string{"a b"}, []any{}, map[string]any{}, map[string]any{"a": 1}} {
-		shape := Algorithm{Type: "OWN", Props: map[string]any{"p": value}}.Shape("t", "c")
+		shape := shapeOf(Algorithm{Type: "OWN", Props: map[string]any{"p": value}}, "t", "c")
 		if other, taken := shapes[shape]; taken {
 			t.Errorf("%#v and %#v have the shape %q", other, value, shape)
 		}
@@ -532,8 +538,8 @@ func TestShapeTellsValuesApart(t *testing.T) {
 	}
 	a := Algorithm{Type: "own", Props: map[string]any{"list": []string{"t_0", "c"}}}
 	b := Algorithm{Type: "OWN", Props: map[string]any{"list": []any{"u_0", "D"}}}
-	if a.Shape("t", "c") != b.Shape("u", "d") {
-		t.Errorf("%q and %q differ", a.Shape("t", "c"), b.Shape("u", "d"))
+	if shapeOf(a, "t", "c") != shapeOf(b, "u", "d") {
+		t.Errorf("%q and %q differ", shapeOf(a, "t", "c"), shapeOf(b, "u", "d"))
 	}
 }
 

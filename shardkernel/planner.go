@@ -186,7 +186,13 @@ func recovered(err *error) {
 func nextKeys(ctx context.Context, result *route.Result) ([]any, error) {
 	keys := make([]any, len(result.KeyRows))
 	for i := range keys {
-		key, err := result.KeyTable.Key.Generator.Next(ctx)
+		var key any
+		var err error
+		if owners := result.KeyTable.Key.Owners; owners != nil {
+			key, err = owners.NextFor(ctx, result.Owners[i])
+		} else {
+			key, err = result.KeyTable.Key.Generator.Next(ctx)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -284,18 +290,23 @@ func (k *Kernel) checkColumns(rules *rule.Table, table *value.Table) error {
 	check := func(place, column string) {
 		if _, ok := table.Column(column); !ok {
 			errs = append(errs, &fault.ConfigError{
-				Path: "sharding.tables." + rules.Name + "." + place, Reason: fmt.Sprintf("the table has no column %q", column), Remedy: nearest.HintOrList(column, names),
+				Path: rules.Path + "." + place, Reason: fmt.Sprintf("the table has no column %q", column), Remedy: nearest.HintOrList(column, names),
 			})
 		}
 	}
-	if rules.Database != nil {
-		check("databaseStrategy.standard.column", rules.Database.Column)
-	}
-	if rules.Tables != nil {
-		check("tableStrategy.standard.column", rules.Tables.Column)
+	for _, s := range []*rule.Strategy{rules.Database, rules.Tables} {
+		if s == nil {
+			continue
+		}
+		for _, column := range s.Columns {
+			check(s.ColumnsPath(), column)
+		}
 	}
 	if rules.Key != nil {
 		check("keyGenerate.column", rules.Key.Column)
+		if rules.Key.Owner != "" {
+			check("keyGenerate.generator", rules.Key.Owner)
+		}
 	}
 	if len(errs) > 0 {
 		k.meta.Drop(rules.Name)

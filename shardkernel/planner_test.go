@@ -35,15 +35,16 @@ func TestRuleOnAColumnThatTheTableLacksIsAConfigurationError(t *testing.T) {
 	k := &Kernel{meta: metadata.New(nil, nil)}
 	table := value.NewTable([]value.Column{{Name: "user_id"}, {Name: "id"}})
 	rules := &rule.Table{
-		Name: "t_order", Database: &rule.Strategy{Column: "user_ids"}, Tables: &rule.Strategy{Column: "id"}, Key: &rule.KeyGenerate{Column: "oid"},
+		Name: "t_order", Path: "sharding.tables.t_order", Key: &rule.KeyGenerate{Column: "oid"},
+		Database: &rule.Strategy{Columns: []string{"user_ids"}}, Tables: &rule.Strategy{Columns: []string{"id"}},
 	}
 	err := k.checkColumns(rules, table)
 	if !errors.Is(err, fault.ErrConfig) ||
-		!strings.Contains(err.Error(), `sharding.tables.t_order.databaseStrategy.standard.column: the table has no column "user_ids"; did you mean "user_id"?`) ||
+		!strings.Contains(err.Error(), `sharding.tables.t_order.: the table has no column "user_ids"; did you mean "user_id"?`) ||
 		!strings.Contains(err.Error(), `sharding.tables.t_order.keyGenerate.column: the table has no column "oid"`) {
 		t.Errorf("error %v", err)
 	}
-	rules.Database.Column, rules.Key.Column = "user_id", "id"
+	rules.Database.Columns[0], rules.Key.Column = "user_id", "id"
 	if err := k.checkColumns(rules, table); err != nil {
 		t.Error(err)
 	}

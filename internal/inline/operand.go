@@ -1,6 +1,7 @@
 package inline
 
 import (
+	"errors"
 	"math/big"
 	"strconv"
 	"strings"
@@ -24,11 +25,23 @@ type fraction struct{ whole any }
 
 // operandError is the failure of an operation for the values it met. It never
 // quotes them: they are arguments of somebody's statement.
-type operandError struct{ reason string }
+type operandError struct {
+	reason   string
+	fraction bool // a quotient would have to be whole
+}
 
 func (e *operandError) Error() string { return e.reason }
 
-func fail(reason string) error { return &operandError{reason} }
+func fail(reason string) error { return &operandError{reason: reason} }
+
+func failFraction(reason string) error { return &operandError{reason: reason, fraction: true} }
+
+// IsFraction reports whether an evaluation failed because / left a fraction
+// where only an integer has a meaning, so that intdiv was meant.
+func IsFraction(err error) bool {
+	var e *operandError
+	return errors.As(err, &e) && e.fraction
+}
 
 const (
 	// maxDigits is the longest text that is read as an integer.
@@ -81,7 +94,7 @@ func whole(operation string, v any) (any, error) {
 		}
 		return nil, fail(operation + " needs an integer, and the text is none")
 	case fraction:
-		return nil, fail(operation + " needs an integer, and the quotient is a fraction; use intdiv instead of /")
+		return nil, failFraction(operation + " needs an integer, and the quotient is a fraction; use intdiv instead of /")
 	}
 	return nil, fail(operation + " needs an integer")
 }
@@ -313,7 +326,7 @@ func textOf(v any) (string, error) {
 	case *big.Int:
 		return v.String(), nil
 	case fraction:
-		return "", fail("a fraction cannot be part of a name; use intdiv instead of /")
+		return "", failFraction("a fraction cannot be part of a name; use intdiv instead of /")
 	}
 	return "", fail("true or false cannot be part of a name")
 }

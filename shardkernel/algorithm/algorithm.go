@@ -1,9 +1,14 @@
 package algorithm
 
-// Algorithm is a configured sharding algorithm of one column, before it knows
-// the targets it chooses among. One instance may serve several tables. It must
-// be safe for concurrent use.
-type Algorithm interface {
+// Algorithm is a configured sharding algorithm, before it knows the targets it
+// chooses among: a Standard, a Complex or a Hint one, after the strategies that
+// use it. One that is several of them fits several strategies. One instance may
+// serve several tables. It must be safe for concurrent use.
+type Algorithm any
+
+// Standard is an algorithm of one column. A hint strategy may use it too: every
+// value of the hint leads to one target.
+type Standard interface {
 	// Bind fixes the algorithm to the targets of one strategy: the data source
 	// names, or the actual table names, in configured order and without
 	// repetition. It reports targets that the algorithm can never address, or
@@ -20,8 +25,9 @@ type Sharder interface {
 	Shard(v Value) (int, error)
 }
 
-// Ranger is implemented by a Sharder that can narrow a range. A Sharder without
-// it sends a range to every target.
+// Ranger is implemented by a Sharder that can narrow a range, or refuses ranges.
+// Of a range of few integers (maxRangeValues of the configuration) that no Ranger
+// narrows, each value is asked for; any other is sent to every target.
 type Ranger interface {
 	// Range returns the indexes of all targets that may hold a value in r, in
 	// any order. ok false means every target. An error refuses the statement.
@@ -40,6 +46,25 @@ type Labeler interface {
 	// Label returns what decides, beside the place of the target in the list,
 	// which values belong to it. The target is one that Bind accepts.
 	Label(target string) string
+}
+
+// Counter is implemented by a Standard algorithm that knows how many targets it
+// needs, which makes it fit for auto tables.
+type Counter interface {
+	// Shards returns the number of targets. The value of partition i is on the
+	// target whose name ends in the number i.
+	Shards() int
+}
+
+// Composite is implemented by an algorithm made of other algorithms of the
+// configuration.
+type Composite interface {
+	// Parts returns the names of those algorithms. They must not lead back to
+	// this one.
+	Parts() []string
+	// Compose hands them over, in the order of Parts. It is called once, before
+	// the algorithm is bound. It reports a part that does not fit.
+	Compose(parts []Algorithm) error
 }
 
 // Range is an interval of sharding values. An absent bound has HasLower or

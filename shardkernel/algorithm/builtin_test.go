@@ -18,7 +18,7 @@ func newSharder(t testing.TB, typeName string, props Props, targets ...string) S
 	if err != nil {
 		t.Fatalf("New(%s, %v): %v", typeName, props, err)
 	}
-	s, err := a.Bind(targets)
+	s, err := a.(Standard).Bind(targets)
 	if err != nil {
 		t.Fatalf("Bind(%q): %v", targets, err)
 	}
@@ -178,7 +178,7 @@ func TestNumberedTargetsMustFitTheCount(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := a.Bind(tt.targets); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := a.(Standard).Bind(tt.targets); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%s over %q: %v, want %q", typeName, tt.targets, err, tt.want)
 			}
 		}
@@ -243,7 +243,7 @@ func TestInlineChecksItsTargets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := a.Bind(tt.targets); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := a.(Standard).Bind(tt.targets); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s over %q: %v, want %q", tt.expression, tt.targets, err, tt.want)
 		}
 	}
@@ -352,34 +352,30 @@ func TestShardingSphereNamesAreAliases(t *testing.T) {
 	}
 }
 
-func TestSmallRangesAreEnumerated(t *testing.T) {
-	sharders := map[string]Sharder{
-		"INLINE":   newSharder(t, "INLINE", Props{"expression": "t_${id.intdiv(500)}"}, partitions(8)...),
-		"HASH_MOD": newSharder(t, "HASH_MOD", Props{"shardingCount": 8}, partitions(8)...),
-	}
+func TestIntegersOfARangeAreListedUpToALimit(t *testing.T) {
 	tests := []struct {
-		typeName string
-		r        Range
-		want     []int // nil: every target
+		r     Range
+		limit uint64
+		want  []Value // nil: too many, or no integers
 	}{
-		{"INLINE", closed(Int(499), Int(500)), []int{0, 1}},
-		{"INLINE", closed(Int(0), Int(999)), []int{0, 1}},
-		{"INLINE", closed(Int(0), Int(1000)), nil},
-		{"INLINE", Range{Lower: Int(0), Upper: Int(1000), HasLower: true, HasUpper: true, UpperOpen: true}, []int{0, 1}},
-		{"INLINE", closed(Int(3999), Int(4000)), nil}, // 4000 has no target
-		{"INLINE", Range{Lower: Int(499), HasLower: true}, nil},
-		{"HASH_MOD", closed(Int(2), Int(3)), []int{2, 3}},
-		{"HASH_MOD", closed(Int(0), Int(1000)), nil},
+		{closed(Int(-1), Int(1)), 3, []Value{Int(-1), Int(0), Int(1)}},
+		{closed(Int(-1), Int(1)), 2, nil},
+		{Range{Lower: Int(0), Upper: Int(3), HasLower: true, HasUpper: true, LowerOpen: true, UpperOpen: true}, 2, []Value{Int(1), Int(2)}},
+		{closed(Int(2), Int(1)), 1, []Value{}},
+		{closed(Int(math.MaxInt64), Uint(math.MaxInt64+1)), 5, []Value{Int(math.MaxInt64), Uint(math.MaxInt64 + 1)}},
+		{closed(Uint(math.MaxUint64), Uint(math.MaxUint64)), 1, []Value{Uint(math.MaxUint64)}},
+		{closed(Int(math.MinInt64), Uint(math.MaxUint64)), 1000, nil},
+		{Range{Lower: Int(1), HasLower: true}, 1000, nil},
+		{closed(Time(time.Unix(0, 0)), Time(time.Unix(1, 0))), 1000, nil},
 	}
 	for _, tt := range tests {
-		got, ok, err := sharders[tt.typeName].(Ranger).Range(tt.r)
-		if err != nil {
-			t.Errorf("%s %v: %v", tt.typeName, tt.r, err)
+		values, ok := tt.r.Integers(tt.limit)
+		if ok != (tt.want != nil) {
+			t.Errorf("[%s, %s] up to %d: %t", tt.r.Lower, tt.r.Upper, tt.limit, ok)
 			continue
 		}
-		slices.Sort(got)
-		if ok != (tt.want != nil) || !slices.Equal(got, tt.want) {
-			t.Errorf("%s [%s, %s]: targets %v, %t; want %v", tt.typeName, tt.r.Lower, tt.r.Upper, got, ok, tt.want)
+		if ok && !slices.Equal(values, tt.want) {
+			t.Errorf("[%s, %s]: %v, want %v", tt.r.Lower, tt.r.Upper, values, tt.want)
 		}
 	}
 }

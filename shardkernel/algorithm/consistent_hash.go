@@ -76,9 +76,3 @@ func (s *consistentHashSharder) Shard(v Value) (int, error) {
 	}
 	return s.ring[i].target, nil
 }
-
-// Range looks at the values of a small range one by one.
-func (s *consistentHashSharder) Range(r Range) ([]int, bool, error) {
-	targets, ok := enumerate(s, r, maxRangeValues, s.targets)
-	return targets, ok, nil
-}

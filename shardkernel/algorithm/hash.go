@@ -23,18 +23,20 @@ var errNoJavaHash = errors.New("there is no hash of dates and times that agrees 
 //
 // hash xxhash64 is the XXH64 of the value written out, which spreads better and
 // knows no types: 12 and "12" have the same hash.
-func readHash(r *Reader, fold func(int32) uint64) func(Value) (uint64, error) {
-	if r.OneOf("hash", "javaCompatible", "xxhash64") == "xxhash64" {
-		return xxhash64
+//
+// The text names the choice.
+func readHash(r *Reader, fold func(int32) uint64) (hash func(Value) (uint64, error), text string) {
+	if text = r.OneOf("hash", "javaCompatible", "xxhash64"); text == "xxhash64" {
+		return xxhash64, text
 	}
-	java := javaLong
-	if r.OneOf("javaType", "long", "integer") == "integer" {
+	java, javaType := javaLong, r.OneOf("javaType", "long", "integer")
+	if javaType == "integer" {
 		java = javaInteger
 	}
 	return func(v Value) (uint64, error) {
 		h, err := java(v)
 		return fold(h), err
-	}
+	}, text + " of " + javaType
 }
 
 func xxhash64(v Value) (uint64, error) {

@@ -19,10 +19,8 @@ type hashMod struct {
 
 func newHashMod(props Props) (Algorithm, error) {
 	r := ReadProps(props)
-	h := &hashMod{
-		numbering: numbering{count: r.Int("shardingCount", 1, maxShardingCount)},
-		hash:      readHash(r, absolute),
-	}
+	h := &hashMod{numbering: numbering{count: r.Int("shardingCount", 1, maxShardingCount)}}
+	h.hash, _ = readHash(r, absolute)
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
@@ -48,10 +46,4 @@ func (s *hashModSharder) Shard(v Value) (int, error) {
 		return 0, err
 	}
 	return s.byRemainder[h%uint64(len(s.byRemainder))], nil
-}
-
-// Range looks at the values of a small range one by one.
-func (s *hashModSharder) Range(r Range) ([]int, bool, error) {
-	targets, ok := enumerate(s, r, maxRangeValues, len(s.byRemainder))
-	return targets, ok, nil
 }

@@ -156,10 +156,10 @@ func TestHashedPlacesNeedTargets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := a.Bind(nil); err == nil || !strings.Contains(err.Error(), "no targets") {
+		if _, err := a.(Standard).Bind(nil); err == nil || !strings.Contains(err.Error(), "no targets") {
 			t.Errorf("%s: %v", typeName, err)
 		}
-		if s, err := a.Bind(partitions(4)); err != nil {
+		if s, err := a.(Standard).Bind(partitions(4)); err != nil {
 			t.Errorf("%s: %v", typeName, err)
 		} else if _, err := s.Shard(Null()); err == nil {
 			t.Errorf("%s gives NULL a target", typeName)
@@ -169,7 +169,7 @@ func TestHashedPlacesNeedTargets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Bind(partitions(5)); err == nil || !strings.Contains(err.Error(), `target "t_4" is never used: there are 5 targets, but slots is 4`) {
+	if _, err := a.(Standard).Bind(partitions(5)); err == nil || !strings.Contains(err.Error(), `target "t_4" is never used: there are 5 targets, but slots is 4`) {
 		t.Error(err)
 	}
 }
@@ -237,25 +237,6 @@ func TestConsistentHashGoesByNames(t *testing.T) {
 		if names[x] != sorted[y] {
 			t.Fatalf("key %d is on %s, or on %s with the targets in another order", i, names[x], sorted[y])
 		}
-	}
-}
-
-func TestRangesOfHashesAreListedWhileSmall(t *testing.T) {
-	for _, typeName := range []string{"SLOT_RANGE", "CONSISTENT_HASH"} {
-		s := newSharder(t, typeName, nil, partitions(8)...)
-		var want []int
-		for i := range int64(3) {
-			k, err := s.Shard(Int(i))
-			if err != nil {
-				t.Fatal(err)
-			}
-			want = append(want, k)
-		}
-		slices.Sort(want)
-		checkTargets(t, s.(Ranger), closed(Int(0), Int(2)), slices.Compact(want))
-		checkTargets(t, s.(Ranger), closed(Int(0), Int(1000)), nil)
-		checkTargets(t, s.(Ranger), Range{Lower: Int(0), HasLower: true}, nil)
-		checkTargets(t, s.(Ranger), closed(Int(1), Int(0)), []int{})
 	}
 }
 

@@ -22,10 +22,9 @@ type ColumnChecker interface {
 // Properties:
 //
 //	expression       required, such as t_order_${order_id % 8}
-//	allowRangeQuery  true by default: a closed range of at most 1,000 integers
-//	                 asks the targets of those, any other range asks all
-//	                 targets; false refuses ranges, which is ShardingSphere's
-//	                 default
+//	allowRangeQuery  true by default: a closed range of few integers asks the
+//	                 targets of those, any other range asks all targets; false
+//	                 refuses ranges, which is ShardingSphere's default
 //
 // The expression may use one column. Integers and texts have their own type in
 // it, and a text that spells an integer can be computed with. Dates and times
@@ -65,19 +64,58 @@ func (a *inlineAlgorithm) CheckColumn(column string) error {
 // modulo constants; of other expressions the literal text around the
 // placeholders.
 func (a *inlineAlgorithm) Bind(targets []string) (Sharder, error) {
-	s := &inlineSharder{inlineAlgorithm: a, index: make(map[string]int, len(targets))}
-	for i, name := range targets {
-		if !a.template.Fits(name) {
-			return nil, fmt.Errorf("the expression %q never gives the target %q", a.expression, name)
-		}
-		s.index[name] = i
+	index, err := indexTargets(a.template, a.expression, targets)
+	if err != nil {
+		return nil, err
 	}
+	s := &inlineSharder{inlineAlgorithm: a, index: index}
 	if n, ok := a.template.Period(); ok {
 		if err := s.tabulate(n, targets); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
+}
+
+// indexTargets returns the places of the targets by their names. It reports an
+// expression that never gives one of them, and one whose quotients are no node.
+func indexTargets(template *inline.Template, expression string, targets []string) (map[string]int, error) {
+	index := make(map[string]int, len(targets))
+	for i, name := range targets {
+		if !template.Fits(name) {
+			return nil, fmt.Errorf("the expression %q never gives the target %q", expression, name)
+		}
+		index[name] = i
+	}
+	// Of a few small numbers / leaves a fraction of one if it can of any.
+	args := make([]any, len(template.Columns()))
+	for n := range int64(3) {
+		for i := range args {
+			args[i] = n + int64(i)
+		}
+		if _, err := template.Eval(args...); inline.IsFraction(err) {
+			return nil, err
+		}
+	}
+	return index, nil
+}
+
+// addressed returns the targets that the expression may give.
+func (a *inlineAlgorithm) addressed(targets []string) []string {
+	given := map[string]bool{}
+	period, periodic := a.template.Period()
+	for r := range period {
+		if name, err := a.eval(r); err == nil {
+			given[name] = true
+		}
+	}
+	var out []string
+	for _, name := range targets {
+		if given[name] || !periodic && a.template.Fits(name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 type inlineSharder struct {
@@ -130,11 +168,11 @@ func abbreviated(names []string) string {
 }
 
 // eval gives the expression the value of its column, if it has one.
-func (s *inlineSharder) eval(value any) (string, error) {
-	if len(s.template.Columns()) == 0 {
-		return s.template.Eval()
+func (a *inlineAlgorithm) eval(value any) (string, error) {
+	if len(a.template.Columns()) == 0 {
+		return a.template.Eval()
 	}
-	return s.template.Eval(value)
+	return a.template.Eval(value)
 }
 
 func (s *inlineSharder) Shard(v Value) (int, error) {
@@ -143,18 +181,9 @@ func (s *inlineSharder) Shard(v Value) (int, error) {
 			return i, nil
 		}
 	}
-	var value any
-	switch v.Kind() {
-	case KindInt:
-		value = int64(v.num)
-	case KindUint:
-		value = v.num
-	case KindText:
-		value = v.text
-	case KindTime:
-		return 0, errors.New("INLINE cannot compute with a date or time")
-	default:
-		return 0, errNull
+	value, err := operand(v)
+	if err != nil {
+		return 0, err
 	}
 	name, err := s.eval(value)
 	if err != nil {
@@ -168,6 +197,21 @@ func (s *inlineSharder) Shard(v Value) (int, error) {
 		return 0, fmt.Errorf("the expression %q gives no target for a negative value, whose remainder by %% is negative; use floorMod(a, b)", s.expression)
 	}
 	return 0, fmt.Errorf("the expression %q gives no target", s.expression)
+}
+
+// operand returns a value as expressions know it.
+func operand(v Value) (any, error) {
+	switch v.Kind() {
+	case KindInt:
+		return int64(v.num), nil
+	case KindUint:
+		return v.num, nil
+	case KindText:
+		return v.text, nil
+	case KindTime:
+		return nil, errors.New("an inline expression cannot compute with a date or time")
+	}
+	return nil, errNull
 }
 
 // tabled returns the target of an integer by the table, or noTarget.
@@ -187,6 +231,5 @@ func (s *inlineSharder) Range(r Range) ([]int, bool, error) {
 			fmt.Sprintf("its algorithm INLINE %q has allowRangeQuery: false", s.expression),
 			"set allowRangeQuery: true, or use = or IN")
 	}
-	targets, ok := enumerate(s, r, maxRangeValues, len(s.index))
-	return targets, ok, nil
+	return nil, false, nil
 }

@@ -7,12 +7,21 @@ import (
 	"strings"
 )
 
-// maxRangeValues is the number of values of a range that an algorithm without
-// an order of its own looks at one by one.
-const maxRangeValues = 1000
+// Integers returns the integers in r, ascending. ok is false unless r has two
+// integer bounds and holds at most limit integers.
+func (r Range) Integers(limit uint64) (values []Value, ok bool) {
+	first, n, ok := r.integers(limit)
+	if !ok {
+		return nil, false
+	}
+	values = make([]Value, n)
+	for i := range values {
+		values[i] = first.plus(uint64(i))
+	}
+	return values, true
+}
 
-// integers returns the first integer in r and how many there are. ok is false
-// unless r has two integer bounds and holds at most limit integers.
+// integers returns the first integer in r and how many there are.
 func (r Range) integers(limit uint64) (first Value, n uint64, ok bool) {
 	if !r.HasLower || !r.HasUpper || !r.Lower.isInteger() || !r.Upper.isInteger() {
 		return Value{}, 0, false
@@ -100,31 +109,6 @@ func (v Value) sign() uint64 {
 		return math.MaxUint64
 	}
 	return 0
-}
-
-// enumerate returns the targets of all integers in r. ok is false when they are
-// more than limit, or when one of them has no target: rows that were stored
-// under another rule may hold it, so every target must be asked.
-func enumerate(s Sharder, r Range, limit uint64, targets int) (found []int, ok bool) {
-	v, n, ok := r.integers(limit)
-	if !ok {
-		return nil, false
-	}
-	seen := make([]bool, targets)
-	for ; n > 0; n-- {
-		i, err := s.Shard(v)
-		if err != nil {
-			return nil, false
-		}
-		if !seen[i] {
-			seen[i] = true
-			found = append(found, i)
-		}
-		if n > 1 {
-			v = v.plus(1)
-		}
-	}
-	return found, true
 }
 
 // textInteger returns the integer that s spells, or the nearest one within 64

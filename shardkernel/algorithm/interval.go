@@ -264,12 +264,10 @@ func (s *intervalSharder) Shard(v Value) (int, error) {
 	return 0, errors.New("INTERVAL has no target for the step of the value; add the node for it")
 }
 
-// Range is exact for times. Of a small range of integers that are dates written
-// as numbers it looks at each.
+// Range is exact for times.
 func (s *intervalSharder) Range(r Range) ([]int, bool, error) {
 	if r.HasLower && r.Lower.kind != KindTime || r.HasUpper && r.Upper.kind != KindTime {
-		targets, ok := enumerate(s, r, maxRangeValues, s.targets)
-		return targets, ok, nil
+		return nil, false, nil // such as integers that are dates written as numbers
 	}
 	low, high, some := r.ends()
 	if !some {
@@ -292,13 +290,16 @@ func (s *intervalSharder) Range(r Range) ([]int, bool, error) {
 	return found, ok && len(found) > 0, nil
 }
 
+// maxLookups is the number of steps beyond the table that one range looks up.
+const maxLookups = 1000
+
 // between returns the targets of the steps from first to last. ok is false when
 // it would have to look at too many beyond the table.
 func (s *intervalSharder) between(first, last int64) (found []int, ok bool) {
 	seen := make([]bool, s.targets)
 	end := int64(len(s.table))
 	if s.repeats() {
-		end = max(first, end) + maxRangeValues
+		end = max(first, end) + maxLookups
 	}
 	for step := first; step <= last && len(found) < s.targets; step++ {
 		if step >= end {

@@ -61,9 +61,19 @@ func (s *modSharder) Shard(v Value) (int, error) {
 }
 
 // Range is exact for ranges of fewer values than there are targets.
-func (s *modSharder) Range(r Range) ([]int, bool, error) {
-	targets, ok := enumerate(s, r, uint64(len(s.byRemainder)), len(s.byRemainder))
-	return targets, ok, nil
+func (s *modSharder) Range(r Range) (found []int, ok bool, err error) {
+	first, n, ok := r.integers(uint64(len(s.byRemainder)))
+	if !ok {
+		return nil, false, nil
+	}
+	for i := range n { // n different remainders
+		target, err := s.Shard(first.plus(i))
+		if err != nil {
+			return nil, false, err
+		}
+		found = append(found, target)
+	}
+	return found, true, nil
 }
 
 // errNull is returned for a NULL, which callers handle themselves.

@@ -39,6 +39,22 @@ func (n numbering) number(targets []string) ([]int, error) {
 	return byNumber, nil
 }
 
+// Shards returns the number of partitions.
+func (n numbering) Shards() int { return int(n.count) }
+
+// addressed returns the targets whose names end in the number of a partition.
+func (n numbering) addressed(targets []string) []string {
+	var out []string
+	for _, name := range targets {
+		if digits := endDigits(name); digits != "" {
+			if _, ok := smallNumber(digits, n.count); ok {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
 func (n numbering) needs() string {
 	return fmt.Sprintf("the %d partitions need one target each, ending in 0 to %d", n.count, n.count-1)
 }

@@ -204,6 +204,25 @@ func (r *Reader) wideInteger(name string) Value {
 	return v
 }
 
+// Texts returns the texts of a list, which may be given as one text with commas,
+// without the white space around them. It is empty when the property is absent.
+func (r *Reader) Texts(name string) []string {
+	value, ok := r.lookup(name)
+	if !ok {
+		return nil
+	}
+	var list []string
+	for _, element := range elements(value) {
+		text, _ := element.(string)
+		if text = strings.TrimSpace(text); text == "" {
+			r.fault(name, "must be a list of texts that are not empty")
+			return nil
+		}
+		list = append(list, text)
+	}
+	return list
+}
+
 // integers returns the integers of a list, which may be given as a text with
 // commas, or as one integer. It is empty when the property is absent.
 func (r *Reader) integers(name string) []Value {

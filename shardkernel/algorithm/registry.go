@@ -9,8 +9,9 @@ import "github.com/gormshard/sharding/internal/registry"
 type Registry = registry.Registry[Props, Algorithm]
 
 // NewRegistry returns a registry that knows the built-in types: INLINE, MOD,
-// HASH_MOD, VOLUME_RANGE, BOUNDARY_RANGE, AUTO_INTERVAL, INTERVAL, SLOT_RANGE and
-// CONSISTENT_HASH.
+// HASH_MOD, VOLUME_RANGE, BOUNDARY_RANGE, AUTO_INTERVAL, INTERVAL, SLOT_RANGE,
+// CONSISTENT_HASH and THRESHOLD of one column, COMPLEX_INLINE, GENE and THRESHOLD
+// of several, HINT_INLINE of hints.
 func NewRegistry() *Registry {
 	return registry.New("algorithm", map[string]func(Props) (Algorithm, error){
 		"INLINE":          newInline,
@@ -22,5 +23,9 @@ func NewRegistry() *Registry {
 		"INTERVAL":        newInterval,
 		"SLOT_RANGE":      newSlotRange,
 		"CONSISTENT_HASH": newConsistentHash,
+		"COMPLEX_INLINE":  newComplexInline,
+		"GENE":            newGene,
+		"HINT_INLINE":     newHintInline,
+		"THRESHOLD":       newThreshold,
 	})
 }

@@ -16,13 +16,13 @@ func TestTypeNamesMatchWithoutRegardToCase(t *testing.T) {
 			t.Errorf("New(%q): %v", name, err)
 		}
 	}
-	if got := strings.Join(r.Types(), " "); got != "AUTO_INTERVAL BOUNDARY_RANGE CONSISTENT_HASH HASH_MOD INLINE INTERVAL MOD SLOT_RANGE VOLUME_RANGE" {
+	if got := strings.Join(r.Types(), " "); got != "AUTO_INTERVAL BOUNDARY_RANGE COMPLEX_INLINE CONSISTENT_HASH GENE HASH_MOD HINT_INLINE INLINE INTERVAL MOD SLOT_RANGE THRESHOLD VOLUME_RANGE" {
 		t.Errorf("Types() = %q", got)
 	}
 }
 
 func TestUnknownTypesAreSuggested(t *testing.T) {
-	const known = "AUTO_INTERVAL, BOUNDARY_RANGE, CONSISTENT_HASH, HASH_MOD, INLINE, INTERVAL, MOD, SLOT_RANGE, VOLUME_RANGE"
+	const known = "AUTO_INTERVAL, BOUNDARY_RANGE, COMPLEX_INLINE, CONSISTENT_HASH, GENE, HASH_MOD, HINT_INLINE, INLINE, INTERVAL, MOD, SLOT_RANGE, THRESHOLD, VOLUME_RANGE"
 	r := NewRegistry()
 	tests := []struct{ name, want string }{
 		{"MODD", `no algorithm type "MODD"; did you mean "MOD"?`},

@@ -19,7 +19,7 @@ const samples = 500
 // returns sharding values for i from 0 to 499: mix small and large ones,
 // negative ones if the column can hold them, and neighbours, since the ranges
 // that are checked lie between them. At least one value must have a target.
-func Run(t *testing.T, a algorithm.Algorithm, targets []string, values func(i int) algorithm.Value) {
+func Run(t *testing.T, a algorithm.Standard, targets []string, values func(i int) algorithm.Value) {
 	t.Helper()
 	s := bind(t, a, targets)
 	vs := make([]algorithm.Value, samples)
@@ -38,7 +38,7 @@ func Run(t *testing.T, a algorithm.Algorithm, targets []string, values func(i in
 }
 
 // bind hands the algorithm a list and overwrites it afterwards: the caller may.
-func bind(t *testing.T, a algorithm.Algorithm, targets []string) algorithm.Sharder {
+func bind(t *testing.T, a algorithm.Standard, targets []string) algorithm.Sharder {
 	t.Helper()
 	list := slices.Clone(targets)
 	s, err := a.Bind(list)
@@ -69,7 +69,7 @@ func targetsAreInTheSet(t *testing.T, s algorithm.Sharder, targets []string, vs 
 	}
 }
 
-func answersAreStable(t *testing.T, a algorithm.Algorithm, s algorithm.Sharder, targets []string, vs []algorithm.Value) {
+func answersAreStable(t *testing.T, a algorithm.Standard, s algorithm.Sharder, targets []string, vs []algorithm.Value) {
 	again := bind(t, a, targets)
 	for _, v := range vs {
 		i, err1 := s.Shard(v)

@@ -15,6 +15,13 @@ type evaluation struct {
 	args    []any
 	meta    Meta
 	hints   *Hints
+	weigh   Weigher
+	// facts is what the conditions around the present one say of a reference
+	// with a complex strategy.
+	facts  facts
+	hinted bool // a hint chose nodes
+	// replaced are the levels at which a hint stands in for conditions.
+	replaced level
 	// elements holds, for each of Program.lists, where its elements live; nil for
 	// a list that was not evaluated.
 	elements [][]element
@@ -23,7 +30,7 @@ type evaluation struct {
 }
 
 func newEvaluation(p *Program, in *Input) evaluation {
-	return evaluation{program: p, args: in.Args, meta: in.Meta, hints: in.Hints}
+	return evaluation{program: p, args: in.Args, meta: in.Meta, hints: in.Hints, weigh: in.Weigh}
 }
 
 // element is where one element of an IN list lives.
@@ -32,21 +39,6 @@ type element struct {
 	// always is true for an element that every unit keeps: NULL, and what could
 	// not be understood.
 	always bool
-}
-
-// column returns what is known of a sharding column. Text whose collation takes
-// different spellings for equal cannot be routed by, unless the user vouches for
-// one spelling.
-func (e *evaluation) column(t *rule.Table, k *key) *value.Column {
-	c := e.meta.column(t.Name, k.column)
-	if c == nil || c.Class != value.ClassText || c.Binary() {
-		return c
-	}
-	exact := (k.levels&levelDatabase == 0 || t.Database.TextExact) && (k.levels&levelTable == 0 || t.Tables.TextExact)
-	if !exact && e.err == nil {
-		e.err = errInexactText(t, c)
-	}
-	return c
 }
 
 // all is the answer "every node".
@@ -60,18 +52,7 @@ func (e *evaluation) eval(r *reference, x *expr) (set nodeSet, every bool) {
 	}
 	switch x.op {
 	case exprAnd:
-		every = true
-		for _, kid := range x.kids {
-			s, everyKid := e.eval(r, kid)
-			switch {
-			case everyKid:
-			case every:
-				set, every = s, false
-			default:
-				set.intersect(s)
-			}
-		}
-		return set, every
+		return e.evalAnd(r, x)
 	case exprOr:
 		for _, kid := range x.kids {
 			s, everyKid := e.eval(r, kid)
@@ -89,6 +70,26 @@ func (e *evaluation) eval(r *reference, x *expr) (set nodeSet, every bool) {
 		return e.evalRange(r, x)
 	}
 	return nodeSet{}, false
+}
+
+func (e *evaluation) evalAnd(r *reference, x *expr) (set nodeSet, every bool) {
+	around := e.facts
+	if r.complex != nil {
+		e.facts = e.learn(r, x.kids)
+	}
+	every = true
+	for _, kid := range x.kids {
+		s, everyKid := e.eval(r, kid)
+		switch {
+		case everyKid:
+		case every:
+			set, every = s, false
+		default:
+			set.intersect(s)
+		}
+	}
+	e.facts = around
+	return set, every
 }
 
 func (e *evaluation) evalValues(r *reference, x *expr) (set nodeSet, every bool) {
@@ -123,15 +124,11 @@ func (e *evaluation) keepElements(list int, elements []element) {
 // addValue adds the nodes of one value of a key; it reports true when the value
 // may be anywhere.
 func (e *evaluation) addValue(r *reference, k *key, column *value.Column, operand *parse.Operand, set *nodeSet) bool {
-	arg, known := e.arg(operand)
-	if !known {
-		return all
-	}
-	v, match := e.program.convert.Compare(arg, column)
+	v, match := e.match(k, column, operand)
 	switch match {
-	case value.MatchValue:
-		return e.addNodes(r, k.levels, v, set)
-	case value.MatchNull: // nothing equals NULL
+	case matchOne:
+		return e.addNodes(r, k, v, set)
+	case matchNothing:
 		return false
 	}
 	return all
@@ -140,21 +137,62 @@ func (e *evaluation) addValue(r *reference, k *key, column *value.Column, operan
 // addNodes adds the nodes of a value. A value without a target may be in rows
 // that were written under another rule or by hand, so a condition on it narrows
 // nothing.
-func (e *evaluation) addNodes(r *reference, levels level, v algorithm.Value, set *nodeSet) bool {
+func (e *evaluation) addNodes(r *reference, k *key, v algorithm.Value, set *nodeSet) bool {
+	concerned := k.levels &^ e.replaced
 	source, target := anyTarget, anyTarget
 	var err error
-	if levels&levelDatabase != 0 {
+	if concerned&levelDatabase != 0 {
 		if source, err = shard(r.rule.Database, v); err != nil {
 			return all
 		}
 	}
-	if levels&levelTable != 0 {
+	if concerned&levelTable != 0 {
 		if target, err = shard(r.rule.Tables, v); err != nil {
 			return all
 		}
 	}
+	if k.shared != 0 {
+		return e.addShared(r, k, v, source, target, set)
+	}
+	if concerned == 0 {
+		return all
+	}
 	r.layout.add(set, source, target)
 	return false
+}
+
+// addShared is addNodes for a key that chooses together with others on some
+// level; source and target are what it chooses by itself.
+func (e *evaluation) addShared(r *reference, k *key, v algorithm.Value, source, target int, set *nodeSet) bool {
+	var nodes nodeSet
+	every := source == anyTarget && target == anyTarget
+	if !every {
+		r.layout.add(&nodes, source, target)
+	}
+	every = e.narrowShared(r, k, fact{listed: true, values: []algorithm.Value{v}}, &nodes, every)
+	if !every {
+		set.unite(nodes)
+	}
+	return every
+}
+
+// narrowShared narrows nodes, or every node, by the levels at which the key
+// chooses together with others.
+func (e *evaluation) narrowShared(r *reference, k *key, f fact, nodes *nodeSet, every bool) bool {
+	for i := range r.complex {
+		c := &r.complex[i]
+		if k.shared&c.level&^e.replaced == 0 {
+			continue
+		}
+		switch s, everyLevel := e.narrow(r, c, k, f); {
+		case everyLevel:
+		case every:
+			*nodes, every = s, false
+		default:
+			nodes.intersect(s)
+		}
+	}
+	return every
 }
 
 // shard returns the index of the strategy's target for a value.
@@ -220,6 +258,10 @@ func classOf(arg any) operandClass {
 }
 
 func (e *evaluation) evalTuple(r *reference, parts []part, tuple []parse.Operand) (set nodeSet, every bool) {
+	around := e.facts
+	if r.complex != nil {
+		e.facts = e.learnTuple(r, parts, tuple)
+	}
 	every = true
 	for _, part := range parts {
 		if part.position >= len(tuple) {
@@ -235,16 +277,26 @@ func (e *evaluation) evalTuple(r *reference, parts []part, tuple []parse.Operand
 			set.intersect(nodes)
 		}
 	}
+	e.facts = around
 	return set, every
 }
 
 func (e *evaluation) evalRange(r *reference, x *expr) (set nodeSet, every bool) {
+	interval, none, every := e.interval(r, x)
+	if none || every {
+		return nodeSet{}, every
+	}
+	return e.rangeNodes(r, x.key, interval)
+}
+
+// interval returns the range of an expression: none when it holds no value, every
+// when it has no known bound.
+func (e *evaluation) interval(r *reference, x *expr) (interval algorithm.Range, none, every bool) {
 	column := e.column(r.rule, x.key)
-	var interval algorithm.Range
 	for i := range x.lower {
 		v, open, ok, none := e.bound(&x.lower[i], column, true)
 		if none {
-			return nodeSet{}, false
+			return interval, true, false
 		}
 		if !ok {
 			continue
@@ -260,7 +312,7 @@ func (e *evaluation) evalRange(r *reference, x *expr) (set nodeSet, every bool) 
 	for i := range x.upper {
 		v, open, ok, none := e.bound(&x.upper[i], column, false)
 		if none {
-			return nodeSet{}, false
+			return interval, true, false
 		}
 		if !ok {
 			continue
@@ -274,18 +326,18 @@ func (e *evaluation) evalRange(r *reference, x *expr) (set nodeSet, every bool) 
 		}
 	}
 	if !interval.HasLower && !interval.HasUpper {
-		return nodeSet{}, all
+		return interval, false, all
 	}
 	if interval.HasLower && interval.HasUpper {
 		order, ok := interval.Lower.Compare(interval.Upper)
 		if !ok {
-			return nodeSet{}, all
+			return interval, false, all
 		}
 		if order > 0 || order == 0 && (interval.LowerOpen || interval.UpperOpen) {
-			return nodeSet{}, false
+			return interval, true, false
 		}
 	}
-	return e.rangeNodes(r, x.key.levels, interval)
+	return interval, false, false
 }
 
 // bound brings a bound to the column's type. ok is false when it is not known,
@@ -305,43 +357,6 @@ func (e *evaluation) bound(b *bound, column *value.Column, lower bool) (v algori
 	}
 	// The order of texts is the collation's, which algorithms do not know.
 	return v, false, false, false
-}
-
-func (e *evaluation) rangeNodes(r *reference, levels level, interval algorithm.Range) (set nodeSet, every bool) {
-	sources, everySource := e.rangeTargets(r.rule.Database, levels&levelDatabase != 0, interval)
-	targets, everyTarget := e.rangeTargets(r.rule.Tables, levels&levelTable != 0, interval)
-	if everySource && everyTarget {
-		return nodeSet{}, all
-	}
-	for i := range r.rule.Nodes {
-		n := &r.rule.Nodes[i]
-		if (everySource || sources[n.Source]) && (everyTarget || targets[n.Target]) {
-			set.add(i)
-		}
-	}
-	return set, false
-}
-
-func (e *evaluation) rangeTargets(s *rule.Strategy, concerned bool, interval algorithm.Range) (targets []bool, every bool) {
-	if !concerned || s.Ranger == nil || e.err != nil {
-		return nil, all
-	}
-	indexes, ok, err := s.Ranger.Range(interval)
-	if err != nil {
-		e.err = rangeRefused(s, err)
-		return nil, all
-	}
-	if !ok {
-		return nil, all
-	}
-	targets = make([]bool, len(s.Targets))
-	for _, i := range indexes {
-		if i < 0 || i >= len(targets) {
-			return nil, all
-		}
-		targets[i] = true
-	}
-	return targets, false
 }
 
 // arg returns the value of an operand; known is false when it has none before

@@ -3,6 +3,7 @@ package route
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/shardkernel/algorithm"
@@ -83,7 +84,11 @@ func (p *Program) routeInsert(input *Input) (*Result, error) {
 		return nil, fault.Unsupported("INSERT without column list", "the metadata has no column "+in.ref.rule.Key.Column+" to put the generated key into", "name the columns")
 	}
 	if len(keyRows) > 0 && len(keys) == 0 {
-		return &Result{Kind: plan.KindStandard, Reason: p.reasons.rows, KeyRows: keyRows, KeyTable: in.ref.rule}, nil
+		result := &Result{Kind: plan.KindStandard, Reason: p.reasons.rows, KeyRows: keyRows, KeyTable: in.ref.rule}
+		if in.ref.rule.Key.Owners != nil {
+			result.Owners, err = in.owners(&e, keyRows)
+		}
+		return result, err
 	}
 	if len(keys) != len(keyRows) {
 		return nil, fmt.Errorf("sharding: %d generated keys for %d rows", len(keys), len(keyRows))
@@ -195,11 +200,18 @@ func (in *insertion) lastKey(e *evaluation, generated int) int64 {
 // hasKey.
 func (in *insertion) nodeOf(e *evaluation, row int, positions []int, key any, hasKey bool) (int, error) {
 	source, target := anyTarget, anyTarget
+	var values []algorithm.Value // of the keys, where some choose together
+	if in.ref.complex != nil {
+		values = make([]algorithm.Value, len(in.ref.keys))
+	}
 	for i := range in.ref.keys {
 		k := &in.ref.keys[i]
 		v, err := in.stored(e, row, k, positions[i], key, hasKey)
 		if err != nil {
 			return 0, err
+		}
+		if values != nil {
+			values[i] = v
 		}
 		if k.levels&levelDatabase != 0 {
 			if source, err = shard(in.ref.rule.Database, v); err != nil {
@@ -212,19 +224,37 @@ func (in *insertion) nodeOf(e *evaluation, row int, positions []int, key any, ha
 			}
 		}
 	}
-	if source == anyTarget && target == anyTarget {
-		if len(in.ref.rule.Nodes) == 1 {
-			return 0, nil
+	for i := range in.ref.complex {
+		c := &in.ref.complex[i]
+		at, err := c.shard(values)
+		if err != nil {
+			return 0, in.noNode(row, strings.Join(c.strategy.Columns, " and "), err)
 		}
-		return 0, in.errNoKey(row, "", "no strategy chooses among its nodes", "configure a strategy for the table")
+		if c.level == levelDatabase {
+			source = at
+		} else {
+			target = at
+		}
 	}
 	var set nodeSet
-	in.ref.layout.add(&set, source, target)
+	if source == anyTarget && target == anyTarget {
+		set = allNodes(len(in.ref.rule.Nodes))
+	} else {
+		in.ref.layout.add(&set, source, target)
+	}
+	if e.hints != nil {
+		if e.checkHinted(&set); e.err != nil {
+			return 0, e.err
+		}
+	}
 	switch set.count() {
 	case 1:
 		return set.next(0), nil
 	case 0:
 		return 0, in.noNode(row, "", fmt.Errorf("the data source and the table its values lead to are no configured node together"))
+	}
+	if in.ref.rule.ByHint() {
+		return 0, in.errNoKey(row, "", "a hint strategy chooses its node, and no hint leads to one", "give one value as a hint for the table")
 	}
 	return 0, in.errNoKey(row, "", "its values leave several nodes", "configure a strategy for both levels of the table")
 }
@@ -265,7 +295,8 @@ func (in *insertion) stored(e *evaluation, row int, k *key, position int, key an
 	if v.IsNull() {
 		return v, in.errNoKey(row, k.column, "the value is NULL", remedy)
 	}
-	return v, nil
+	v = e.placed(k, column, v)
+	return v, e.err
 }
 
 func (in *insertion) errNoKey(row int, column, reason, remedy string) error {
@@ -329,12 +360,9 @@ func (p *Program) insertOne(e *evaluation, node int) (*Result, error) {
 		if r == in.ref {
 			continue
 		}
-		set, every := e.eval(r, r.where)
+		set := e.nodesOf(r)
 		if e.err != nil {
 			return nil, e.err
-		}
-		if every {
-			set = allNodes(len(r.rule.Nodes))
 		}
 		other := set.next(0)
 		if set.count() > 1 {

@@ -68,11 +68,7 @@ func (p *Program) routeInsertSelect(in *Input) (*Result, error) {
 		if r == t.target {
 			continue
 		}
-		set, every := e.eval(r, r.where)
-		if every {
-			set = allNodes(len(r.rule.Nodes))
-		}
-		sets[r.index] = set
+		sets[r.index] = e.nodesOf(r)
 	}
 	if e.err != nil {
 		return nil, e.err
@@ -230,6 +226,10 @@ func (t *transfer) findTarget() error {
 		}
 		return visiblePosition(meta, name)
 	}
+	if len(table.Nodes) > 1 && !table.ByOneColumn() {
+		return fault.Unsupported("INSERT … SELECT into "+table.Name, "the node of a row follows from several columns or from a hint, which is not found out for rows that only the database sees",
+			"read the rows first and insert them with VALUES")
+	}
 	if len(table.Nodes) > 1 && columns == nil && meta == nil {
 		return fault.Unsupported("INSERT without column list", "the columns of "+table.Name+" are not known, so the sharding column cannot be found", "name the columns")
 	}
@@ -316,13 +316,13 @@ func (t *transfer) takeOver(k *key, c *parse.Column, refuse func(reason string) 
 	}
 	bound := p.set.Bound(table, r.rule)
 	if k.levels&levelDatabase != 0 {
-		if !bound && !p.set.DatabaseBound(table, r.rule) || r.rule.Database == nil || r.rule.Database.Column != c.Name {
+		if !bound && !p.set.DatabaseBound(table, r.rule) || !r.rule.Database.By(c.Name) {
 			return refuse("its sharding column " + k.column + " gets " + r.rule.Name + "." + c.Name + ", by which rows are spread over the data sources in another way")
 		}
 		t.source.ref = r
 	}
 	if k.levels&levelTable != 0 {
-		if !bound || r.rule.Tables == nil || r.rule.Tables.Column != c.Name {
+		if !bound || !r.rule.Tables.By(c.Name) {
 			return refuse("its sharding column " + k.column + " gets " + r.rule.Name + "." + c.Name + ", by which rows are spread over the tables in another way")
 		}
 		t.table.ref = r

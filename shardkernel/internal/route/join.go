@@ -186,10 +186,12 @@ func relationOf(set *rule.Set, a, b *reference, equal func(a, b endpoint) bool) 
 	if !related(set, ta, tb) {
 		return relationNone
 	}
-	database := ta.Database != nil && tb.Database != nil &&
-		equal(endpoint{a.index, ta.Database.Column}, endpoint{b.index, tb.Database.Column})
-	tables := ta.Tables != nil && tb.Tables != nil &&
-		equal(endpoint{a.index, ta.Tables.Column}, endpoint{b.index, tb.Tables.Column})
+	together := func(sa, sb *rule.Strategy) bool {
+		return sameTarget(sa, sb, func(column int) bool {
+			return equal(endpoint{a.index, sa.Columns[column]}, endpoint{b.index, sb.Columns[column]})
+		})
+	}
+	database, tables := together(ta.Database, tb.Database), together(ta.Tables, tb.Tables)
 	if (ta == tb || set.Bound(ta, tb)) && len(a.keys) > 0 &&
 		(database || ta.Database == nil) && (tables || ta.Tables == nil) {
 		return relationPaired
@@ -198,6 +200,24 @@ func relationOf(set *rule.Set, a, b *reference, equal func(a, b endpoint) bool) 
 		return relationDatabase
 	}
 	return relationNone
+}
+
+// sameTarget reports whether rows of two tables whose strategies are equal are on
+// targets of the same place where some of the columns are equal.
+func sameTarget(a, b *rule.Strategy, equal func(column int) bool) bool {
+	if a == nil || b == nil || len(a.Columns) != len(b.Columns) || len(a.Columns) == 0 {
+		return false
+	}
+	every := true
+	for i := range a.Columns {
+		switch {
+		case !equal(i):
+			every = false
+		case a.Decides(i) && b.Decides(i):
+			return true
+		}
+	}
+	return every
 }
 
 // placement tells how the node of one reference of a join follows from those

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel/algorithm"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 	"github.com/gormshard/sharding/shardkernel/internal/rule"
@@ -41,7 +42,7 @@ func (p *Program) checkMoves(e *evaluation, r *reference, set []parse.Assignment
 		if !ok || a.Self || a.Inserted == k.column {
 			continue
 		}
-		stays := p.stays(e, r, k, &a.Value, result)
+		stays := p.stays(e, r, k, &a.Value, result) && (k.shared == 0 || e.staysTogether(r, set, result))
 		if e.err != nil {
 			return e.err
 		}
@@ -64,10 +65,12 @@ func (p *Program) stays(e *evaluation, r *reference, k *key, operand *parse.Oper
 	if !known {
 		return false
 	}
-	v, err := e.program.convert.Store(arg, e.column(r.rule, k))
+	column := e.column(r.rule, k)
+	v, err := e.program.convert.Store(arg, column)
 	if err != nil || v.IsNull() {
 		return false
 	}
+	v = e.placed(k, column, v)
 	source, target := anyTarget, anyTarget
 	if k.levels&levelDatabase != 0 {
 		if source, err = shard(r.rule.Database, v); err != nil {
@@ -83,6 +86,58 @@ func (p *Program) stays(e *evaluation, r *reference, k *key, operand *parse.Oper
 		n := r.nodeIn(&result.Units[i])
 		if source != anyTarget && n.Source != source || target != anyTarget && n.Target != target {
 			return false
+		}
+	}
+	return true
+}
+
+// staysTogether is stays for keys that choose together: what is set in them
+// stands in for what the condition says of them, which holds for the others.
+func (e *evaluation) staysTogether(r *reference, set []parse.Assignment, result *Result) bool {
+	var after facts
+	if r.where != nil && r.where.op == exprAnd {
+		after = e.learn(r, r.where.kids)
+	} else {
+		after = e.learn(r, []*expr{r.where})
+	}
+	var changed []*key
+	for i := range set {
+		k, ok := r.keyNamed(set[i].Column.Name)
+		if !ok || set[i].Self || set[i].Column.Table >= 0 && set[i].Column.Table != r.table {
+			continue
+		}
+		o := literal(set[i].Value)
+		column := e.column(r.rule, k)
+		after[k.index] = fact{}
+		if arg, known := e.arg(&o); known {
+			if v, err := e.program.convert.Store(arg, column); err == nil && !v.IsNull() {
+				after[k.index] = fact{listed: true, values: []algorithm.Value{e.placed(k, column, v)}}
+			}
+		}
+		if k.shared != 0 {
+			changed = append(changed, k)
+		}
+	}
+	around := e.facts
+	e.facts = after
+	defer func() { e.facts = around }()
+	for i := range r.complex {
+		c := &r.complex[i]
+		at := slices.IndexFunc(changed, func(k *key) bool { return k.shared&c.level != 0 })
+		if at < 0 {
+			continue
+		}
+		nodes, every := e.narrow(r, c, changed[at], after[changed[at].index])
+		if every {
+			return false
+		}
+		for u := range result.Units {
+			target := c.target(r.nodeIn(&result.Units[u]))
+			for n := nodes.next(0); n >= 0; n = nodes.next(n + 1) {
+				if c.target(&r.rule.Nodes[n]) != target {
+					return false
+				}
+			}
 		}
 	}
 	return true

@@ -157,9 +157,9 @@ func (p *Program) classify() error {
 				l = newLayout(table)
 				layouts[table] = l
 			}
-			p.refs = append(p.refs, &reference{
-				index: len(p.refs), table: i, scope: ref.Scope, rule: table, layout: l, keys: keysOf(table),
-			})
+			r := &reference{index: len(p.refs), table: i, scope: ref.Scope, rule: table, layout: l, keys: keysOf(table)}
+			r.complex = complexLevels(table, r.keys)
+			p.refs = append(p.refs, r)
 		case !p.broadcast[i]:
 			if p.set.Schema != "" && strings.EqualFold(ref.Schema, p.set.Schema) {
 				return fault.Unsupported("schema "+ref.Schema+" before table "+ref.Name, "the table has no rule, and its data source may call the logical schema otherwise",

@@ -1,6 +1,7 @@
 package route
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
@@ -15,6 +16,16 @@ const (
 	levelTable
 )
 
+var levels = [...]level{levelDatabase, levelTable}
+
+// strategyAt returns the strategy of a table at a level, nil when there is none.
+func strategyAt(t *rule.Table, l level) *rule.Strategy {
+	if l == levelDatabase {
+		return t.Database
+	}
+	return t.Tables
+}
+
 // reference is one reference of a statement to a sharded table.
 type reference struct {
 	index    int // in Program.refs
@@ -23,14 +34,19 @@ type reference struct {
 	rule     *rule.Table
 	layout   *layout
 	keys     []key
+	complex  []complexLevel
 	nullable bool  // stands on the nullable side of an outer join
 	where    *expr // nil: every node
 }
 
 // key is a sharding column of a reference.
 type key struct {
+	index  int // in reference.keys
 	column string
-	levels level
+	// levels are those at which the column chooses by itself, shared those at
+	// which it chooses together with others.
+	levels, shared level
+	textKey        rule.TextKey
 	// sources are the columns, this one first, whose value is the key's value in
 	// every row in which a condition on them is true.
 	sources []endpoint
@@ -39,15 +55,23 @@ type key struct {
 // keysOf returns the sharding columns of a table, each once.
 func keysOf(t *rule.Table) []key {
 	var keys []key
-	if t.Database != nil {
-		keys = append(keys, key{column: t.Database.Column, levels: levelDatabase})
-	}
-	switch {
-	case t.Tables == nil:
-	case t.Database != nil && t.Database.Column == t.Tables.Column:
-		keys[0].levels |= levelTable
-	default:
-		keys = append(keys, key{column: t.Tables.Column, levels: levelTable})
+	for _, l := range levels {
+		s := strategyAt(t, l)
+		if s == nil {
+			continue
+		}
+		for _, column := range s.Columns {
+			i := slices.IndexFunc(keys, func(k key) bool { return k.column == column })
+			if i < 0 {
+				i = len(keys)
+				keys = append(keys, key{index: i, column: column, textKey: s.TextKey})
+			}
+			if s.Complex != nil {
+				keys[i].shared |= l
+			} else {
+				keys[i].levels |= l
+			}
+		}
 	}
 	return keys
 }

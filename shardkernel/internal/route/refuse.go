@@ -173,12 +173,16 @@ func errDifferentTypes(a, b *reference, columnA, columnB string) error {
 
 func errInexactText(t *rule.Table, c *value.Column) error {
 	return fault.Unsupported("sharding column "+t.Name+"."+c.Name, "its collation "+c.Collation+" takes different texts for equal, which would be on different nodes",
-		"give the column a binary collation, or set textKey: exact in its strategy if every value has one spelling")
+		"give the column a binary collation, or set textKey in its strategy: weight places equal texts alike, binary asks every node, exact trusts that every value has one spelling")
+}
+
+func errNoWeight(column, reason string) error {
+	return fault.Unsupported("sharding column "+column+" with textKey: weight", "the weight of a value is not known: "+reason, "use textKey: binary or exact, or a column of text on MySQL or MariaDB")
 }
 
 func rangeRefused(s *rule.Strategy, err error) error {
 	return &fault.UnsupportedError{
-		Clause: "range condition on " + s.Column, Reason: "algorithm " + s.Algorithm + " refuses ranges", Err: err,
+		Clause: "range condition on " + strings.Join(s.Columns, " or "), Reason: "algorithm " + s.Algorithm + " refuses ranges", Err: err,
 		Remedy: "use = or IN, or allow ranges in the algorithm's properties",
 	}
 }

@@ -1,6 +1,7 @@
 package route
 
 import (
+	"github.com/gormshard/sharding/shardkernel/algorithm"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 	"github.com/gormshard/sharding/shardkernel/internal/rule"
@@ -45,6 +46,9 @@ type Result struct {
 	KeyRows  []int
 	KeyTable *rule.Table
 	Keys     []any // the generated keys, one for each of KeyRows
+	// Owners are, where the generator needs them, the values of its owner column,
+	// one for each of KeyRows.
+	Owners []algorithm.Value
 	// KeyPosition is where the key stands in a row; -1: the column is to be added.
 	KeyPosition int
 	// LastKey is, for an INSERT over several units without generated keys, the

@@ -2,6 +2,7 @@ package route
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 
@@ -46,6 +47,9 @@ func (p *Program) routeConditions(in *Input) (*Result, error) {
 	if err := p.checkUpdate(&e, result); err != nil {
 		return nil, err
 	}
+	if e.hinted {
+		result.Reason = "a hint chooses the nodes of " + p.refs[0].rule.Name
+	}
 	return result, nil
 }
 
@@ -53,11 +57,7 @@ func (p *Program) routeConditions(in *Input) (*Result, error) {
 // asks for.
 func (p *Program) nodeSets(e *evaluation, sets []nodeSet) ([]nodeSet, error) {
 	for _, r := range p.refs {
-		set, every := e.eval(r, r.where)
-		if every {
-			set = allNodes(len(r.rule.Nodes))
-		}
-		sets = append(sets, set)
+		sets = append(sets, e.nodesOf(r))
 	}
 	if e.err != nil {
 		return nil, e.err
@@ -71,10 +71,13 @@ func (p *Program) nodeSets(e *evaluation, sets []nodeSet) ([]nodeSet, error) {
 func (p *Program) checkTypes(meta Meta) error {
 	for _, l := range p.links {
 		a, b := p.refs[l.a.ref], p.refs[l.b.ref]
+		ca, cb := meta.column(a.rule.Name, l.a.column), meta.column(b.rule.Name, l.b.column)
+		if err := errors.Join(checkJoinedText(a, l.a.column, ca), checkJoinedText(b, l.b.column, cb)); err != nil {
+			return err
+		}
 		if a.rule == b.rule && l.a.column == l.b.column {
 			continue
 		}
-		ca, cb := meta.column(a.rule.Name, l.a.column), meta.column(b.rule.Name, l.b.column)
 		if ca != nil && cb != nil && (ca.Class != cb.Class || ca.Collation != cb.Collation) {
 			return errDifferentTypes(a, b, l.a.column, l.b.column)
 		}

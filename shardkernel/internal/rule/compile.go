@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gormshard/sharding/config"
+	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/shardkernel/algorithm"
 	"github.com/gormshard/sharding/shardkernel/keygen"
 )
@@ -61,6 +62,7 @@ func (c *compiler) compile() (*Set, error) {
 		DataSources:       c.cfg.SourceNames(),
 		DefaultDataSource: c.cfg.DefaultSourceName(),
 		Schema:            c.cfg.Schema,
+		MaxRangeValues:    c.cfg.Props.WithDefaults().MaxRangeValues,
 		Generators:        c.inOrder,
 		tables:            map[string]*Table{},
 		broadcast:         map[string]bool{},
@@ -70,7 +72,19 @@ func (c *compiler) compile() (*Set, error) {
 		if configured.Broadcast {
 			continue
 		}
-		t, err := c.table(name, configured.WithDefaults(c.cfg.Sharding.Defaults), s.DataSources)
+		nodes, err := c.cfg.DataNodes(name)
+		if err != nil {
+			return nil, err
+		}
+		t, err := c.table(name, configured.WithDefaults(c.cfg.Sharding.Defaults), nodes, s.DataSources)
+		if err != nil {
+			return nil, err
+		}
+		t.Path = "sharding.tables." + name
+		s.tables[name] = t
+	}
+	for name := range c.cfg.Sharding.AutoTables {
+		t, err := c.autoTable(name, s.DataSources)
 		if err != nil {
 			return nil, err
 		}
@@ -91,53 +105,87 @@ func (c *compiler) compile() (*Set, error) {
 	return s, nil
 }
 
-func (c *compiler) table(name string, configured config.Table, sources []string) (*Table, error) {
-	nodes, err := c.cfg.DataNodes(name)
+// autoTable compiles an auto table as one whose nodes are listed and which has a
+// table strategy alone.
+func (c *compiler) autoTable(name string, sources []string) (*Table, error) {
+	configured := c.cfg.Sharding.AutoTables[name]
+	counter, ok := c.algorithms[configured.Strategy.AlgorithmName()].(algorithm.Counter)
+	if !ok {
+		return nil, &fault.ConfigError{Path: "sharding.autoTables." + name + ".strategy", Reason: "its algorithm does not know its number of shards"}
+	}
+	nodes, err := configured.Nodes(name, counter.Shards(), sources)
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Name: name, Nodes: make([]Node, len(nodes)), Audit: configured.Audit, binding: -1}
+	t, err := c.table(name, configured.Table(c.cfg.Sharding.Defaults), nodes, sources)
+	if err != nil {
+		return nil, err
+	}
+	t.Path = "sharding.autoTables." + name
+	t.Tables.path = "strategy." + t.Tables.path[len("tableStrategy."):]
+	return t, nil
+}
+
+func (c *compiler) table(name string, configured config.Table, nodes []config.DataNode, sources []string) (t *Table, err error) {
+	t = &Table{Name: name, Nodes: make([]Node, len(nodes)), Audit: configured.Audit, binding: -1}
 	for i, node := range nodes {
 		t.Nodes[i] = Node{DataSource: node.DataSource, Table: node.Table, Order: slices.Index(sources, node.DataSource)}
 		t.sources = append(t.sources, node.DataSource)
 	}
 	t.sources = distinct(t.sources)
-	if t.Database, err = c.strategy(configured.DatabaseStrategy, t.sources); err != nil {
+	if t.Database, err = c.strategy("databaseStrategy", configured.DatabaseStrategy, t.sources); err != nil {
 		return nil, err
 	}
 	actual := make([]string, len(nodes))
 	for i, node := range nodes {
 		actual[i] = node.Table
 	}
-	if t.Tables, err = c.strategy(configured.TableStrategy, distinct(actual)); err != nil {
+	if t.Tables, err = c.strategy("tableStrategy", configured.TableStrategy, distinct(actual)); err != nil {
 		return nil, err
 	}
 	t.number()
 	t.database = c.class(t, configured.DatabaseStrategy)
 	if key := configured.KeyGenerate; key != nil {
 		t.Key = &KeyGenerate{Column: strings.ToLower(key.Column), Generator: c.generators[key.Generator]}
+		if owners, ok := t.Key.Generator.(keygen.OwnerGenerator); ok {
+			t.Key.Owner, t.Key.Owners = strings.ToLower(owners.OwnerColumn()), owners
+		}
 	}
 	return t, nil
 }
 
-func (c *compiler) strategy(configured *config.Strategy, targets []string) (*Strategy, error) {
+func (c *compiler) strategy(level string, configured *config.Strategy, targets []string) (s *Strategy, err error) {
 	if configured.IsNone() {
 		return nil, nil
 	}
-	standard := configured.Standard
-	sharder, err := c.algorithms[standard.Algorithm].Bind(targets)
-	if err != nil {
-		return nil, err
-	}
-	ranger, _ := sharder.(algorithm.Ranger)
-	return &Strategy{
-		Column:    strings.ToLower(standard.Column),
-		Algorithm: standard.Algorithm,
+	s = &Strategy{
+		Columns:   configured.Columns(),
+		Algorithm: configured.AlgorithmName(),
 		Targets:   targets,
-		Sharder:   sharder,
-		Ranger:    ranger,
-		TextExact: configured.TextKey == config.TextKeyExact,
-	}, nil
+		TextKey:   textKeys[configured.TextKey],
+	}
+	a := c.algorithms[s.Algorithm]
+	switch {
+	case configured.Standard != nil:
+		s.path = level + ".standard.column"
+		if s.Sharder, err = a.(algorithm.Standard).Bind(targets); err != nil {
+			return nil, err
+		}
+		s.Ranger, _ = s.Sharder.(algorithm.Ranger)
+	case configured.Complex != nil:
+		s.path = level + ".complex.columns"
+		s.Complex, err = a.(algorithm.Complex).BindColumns(s.Columns, targets)
+	default:
+		hint, _ := algorithm.HintOf(a)
+		s.Hint, err = hint.BindHint(targets)
+	}
+	return s, err
+}
+
+var textKeys = map[config.TextKey]TextKey{
+	config.TextKeyBinary: TextBinary,
+	config.TextKeyExact:  TextExact,
+	config.TextKeyWeight: TextWeight,
 }
 
 // class numbers the tables whose rows with equal values in the column of the
@@ -147,10 +195,13 @@ func (c *compiler) class(t *Table, configured *config.Strategy) int {
 	switch {
 	case len(t.sources) == 1:
 		key = "in " + t.sources[0]
-	case t.Database == nil:
-		return -1 // the table strategy alone decides, so the data source follows from no column
+	case t.Database == nil, t.Database.Hint != nil:
+		return -1 // the data source follows from no column of the database strategy
 	default:
-		shape := c.cfg.Sharding.Algorithms[t.Database.Algorithm].Shape("", configured.Standard.Column)
+		shape := c.cfg.Sharding.Shape(configured, "")
+		if t.Database.TextKey == TextWeight {
+			shape += " by weight"
+		}
 		key = shape + " over " + strings.Join(t.sources, "\x00")
 	}
 	if _, known := c.classes[key]; !known {

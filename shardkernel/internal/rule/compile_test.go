@@ -150,10 +150,10 @@ func TestNodesKnowTheirTargets(t *testing.T) {
 func TestStrategiesChooseAmongTheirTargets(t *testing.T) {
 	s := compile(t, shop())
 	order, item, log := table(t, s, "t_order"), table(t, s, "t_item"), table(t, s, "T_Log")
-	if order.Database.Column != "ent_id" || order.Database.Algorithm != "by_ent" || order.Database.TextExact || order.Tables != nil {
+	if order.Database.Columns[0] != "ent_id" || order.Database.Algorithm != "by_ent" || order.Database.TextKey != TextRefuse || order.Tables != nil {
 		t.Errorf("t_order: %+v, %+v", order.Database, order.Tables)
 	}
-	if !item.Tables.TextExact || item.Tables.Ranger == nil || len(item.Tables.Targets) != 8 {
+	if item.Tables.TextKey != TextExact || item.Tables.Ranger == nil || len(item.Tables.Targets) != 8 {
 		t.Errorf("t_item: %+v", item.Tables)
 	}
 	for _, test := range []struct {

@@ -26,6 +26,9 @@ type Set struct {
 	// Generators are the key generators in the order of their names in the
 	// configuration, whether a table uses them or not.
 	Generators []keygen.Generator
+	// MaxRangeValues is the number of integers of a range that are looked at one
+	// by one.
+	MaxRangeValues int
 
 	tables    map[string]*Table
 	broadcast map[string]bool
@@ -45,6 +48,8 @@ type Table struct {
 	Key *KeyGenerate
 	// Audit refuses statements on the table; nil when nothing is refused.
 	Audit *config.Audit
+	// Path is where the table stands in the configuration.
+	Path string
 
 	sources  []string
 	binding  int // binding group, -1 for none
@@ -62,23 +67,61 @@ type Node struct {
 	Order int
 }
 
-// Strategy is a standard strategy bound to its targets.
+// Strategy is a strategy bound to its targets. Exactly one of Sharder, Complex and
+// Hint is set.
 type Strategy struct {
-	Column    string // lower case
+	// Columns are the sharding columns in lower case: one where Sharder is set,
+	// none where Hint is.
+	Columns   []string
 	Algorithm string // name in the configuration
 	Targets   []string
 	Sharder   algorithm.Sharder
 	Ranger    algorithm.Ranger // nil when the sharder has none
-	// TextExact says that the user vouches for one spelling of equal texts;
-	// without it a column whose collation takes different texts for equal must
-	// be refused.
-	TextExact bool
+	Complex   algorithm.ComplexSharder
+	Hint      algorithm.HintSharder
+	TextKey   TextKey
+
+	path string // of the columns below the table, for messages
 }
+
+// ColumnsPath returns where the columns stand in the configuration, below the
+// strategy.
+func (s *Strategy) ColumnsPath() string { return s.path }
+
+// By reports whether the strategy chooses by that column alone. A nil strategy
+// does not.
+func (s *Strategy) By(column string) bool {
+	return s != nil && s.Sharder != nil && s.Columns[0] == column
+}
+
+// Decides reports whether rows with equal values in that column are always on
+// the same target.
+func (s *Strategy) Decides(column int) bool {
+	if d, ok := s.Complex.(algorithm.Decider); ok {
+		return d.Decides(column)
+	}
+	return s.Sharder != nil
+}
+
+// TextKey says what may be done with text as a sharding value.
+type TextKey uint8
+
+// The choices, see the configuration.
+const (
+	TextRefuse TextKey = iota
+	TextBinary
+	TextExact
+	TextWeight
+)
 
 // KeyGenerate is a key generation rule.
 type KeyGenerate struct {
 	Column    string // lower case
 	Generator keygen.Generator
+	// Owner is the column, in lower case, whose value Generator needs, empty for
+	// none. Owners is Generator then.
+	Owner  string
+	Owners keygen.OwnerGenerator
 }
 
 // WithFold returns the set for servers that do not tell names of tables by
@@ -182,6 +225,16 @@ func (s *Set) Bound(a, b *Table) bool {
 // all their rows are together.
 func (s *Set) DatabaseBound(a, b *Table) bool {
 	return a.database >= 0 && a.database == b.database
+}
+
+// ByOneColumn reports whether no level is chosen by several columns or by a hint.
+func (t *Table) ByOneColumn() bool {
+	return (t.Database == nil || t.Database.Sharder != nil) && (t.Tables == nil || t.Tables.Sharder != nil)
+}
+
+// ByHint reports whether a hint chooses at some level.
+func (t *Table) ByHint() bool {
+	return t.Database != nil && t.Database.Hint != nil || t.Tables != nil && t.Tables.Hint != nil
 }
 
 // Sources returns the data sources of the table's nodes in configured order,
