@@ -34,7 +34,8 @@ func (c *compiler) inquire(text string, s *statement, outline parse.Outline) (kn
 }
 
 // inquire plans one execution of an inquiry.
-func (k *Kernel) inquire(ctx context.Context, q *inquiry, args []any) (*plan.Execution, error) {
+func (k *Kernel) inquire(ctx context.Context, q *inquiry, args []any) (ex *plan.Execution, err error) {
+	defer recovered(&err)
 	if want := len(q.asked.Markers); want != len(args) {
 		return nil, fault.Unsupported("arguments", fmt.Sprintf("the statement has %d parameter markers and %d arguments", want, len(args)),
 			"bind one argument to every ?")

@@ -26,7 +26,8 @@ func (i *inquiry) catalog(a *route.Asking) (string, []any) {
 	}
 	if s := a.View.Schema; s.Logical != s.Actual {
 		for _, call := range c.Calls {
-			edits = append(edits, edit{Span: call, text: sqlText(s.Logical)})
+			// NULLIF, since DATABASE() may be NULL to who asks for the column's type.
+			edits = append(edits, edit{Span: call, text: "NULLIF(" + sqlText(s.Logical) + ", '')"})
 		}
 	}
 	edits = i.keepLabels(edits)

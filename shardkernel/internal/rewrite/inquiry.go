@@ -13,7 +13,10 @@ import (
 // Inquire writes the statements that an inquiry becomes, and how the names in
 // their rows become those of the logical schema.
 func Inquire(q *parse.Inquiry, answer *route.Answer, args []any, d *dialect.Dialect) *plan.Execution {
-	ex := &plan.Execution{Kind: answer.Kind, Reason: answer.Reason, Query: true, Units: make([]plan.Unit, len(answer.Asking))}
+	ex := &plan.Execution{
+		Kind: answer.Kind, Reason: answer.Reason, Query: true, Units: make([]plan.Unit, len(answer.Asking)),
+		DDL: q.Kind == parse.InquiryMaintain, // which commits, as DDL does
+	}
 	if answer.Whole {
 		ex.Units[0] = plan.Unit{DataSource: answer.Asking[0].DataSource, SQL: q.Text, Args: args}
 		return ex
@@ -39,9 +42,6 @@ func Inquire(q *parse.Inquiry, answer *route.Answer, args []any, d *dialect.Dial
 	merge.Names = i.columns(answer)
 	if len(ex.Units) > 1 || len(merge.Names) > 0 {
 		ex.Merge = merge
-	}
-	if q.Kind == parse.InquiryMaintain {
-		ex.DDL = true
 	}
 	return ex
 }

@@ -1,0 +1,19 @@
+//go:build unix
+
+// Package inquiry_test asks about tables, with SHOW, DESCRIBE, EXPLAIN,
+// information_schema and GORM's migrator, through the plugin on two MariaDB
+// servers, and holds the answers against those of one unsharded database.
+package inquiry_test
+
+import (
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/gormshard/sharding/tests/mariadb"
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(mariadb.Main(m, func() error { return goleak.Find() }))
+}
