@@ -102,7 +102,9 @@ func TestDocumentedSQLAnswersAsOneDatabase(t *testing.T) {
 	sampleCluster(t)
 	c := newCluster(t, "support", mariadb.Shared(t, 2))
 	c.reset(t)
-	s := &support{cluster: c, app: c.open(t, c.config(), nil), single: c.openSingle(t, nil, "multiStatements=true")}
+	cfg := c.config()
+	cfg.Schema = c.name + "_single" // the name that the single database shows
+	s := &support{cluster: c, app: c.open(t, cfg, nil), single: c.openSingle(t, nil, "multiStatements=true")}
 	forms := readForms(t)
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s\n", strings.TrimSpace(supportHead))

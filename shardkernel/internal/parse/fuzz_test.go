@@ -20,6 +20,8 @@ var fuzzSeeds = []string{
 	"CREATE TABLE t_order (t_order int, KEY (t_order)) # t_order",
 	"SELECT 1 FROM t_order USE INDEX FOR ORDER BY (t_order) PARTITION; ;",
 	"-- a\nSELECT 1/* b */-/**/1 # c\r\n, '/*' /*+ d */ -- e", "a/-- x\n*b/* `c` */ /*SHARDING*/ /*!a/* b */*//*c*/",
+	"SELECT t.TABLE_NAME n, CONCAT(table_schema, DATABASE()) FROM information_schema.tables t WHERE (table_schema = ? AND 'a' = table_name) ORDER BY 1",
+	"EXPLAIN FORMAT=JSON DELETE FROM t", "SHOW FULL COLUMNS FROM a.b FROM c LIKE 'x'", "ANALYZE LOCAL TABLE a.b, c", "CREATE TABLE a (CONSTRAINT b CHECK (1))",
 	"SAVEPOINT `a`", "ROLLBACK WORK TO SAVEPOINT x", "/*M! t_order */ /*!99999 a */ 'unclosed", "SELECT \xff\x00\\N `",
 }
 
@@ -49,6 +51,9 @@ func FuzzScan(f *testing.F) {
 			proveUncomment(t, text, d)
 			_, _ = Scan(text, testTables, d)
 			Savepoint(text, d)
+			Inquire(text, false, d)
+			Explained(text, d)
+			DefinitionNames(text, d)
 		}
 	})
 }

@@ -58,7 +58,7 @@ func (i *inquirer) listing() (*Answer, error) {
 		}
 	}
 	if c.Ordinal {
-		return nil, i.refuse("ORDER BY or GROUP BY with a number takes the names that the nodes have", "write the column's name instead of the number")
+		return nil, i.refuseOrdinal()
 	}
 	if len(answer.Asking) > 1 && c.Gathers != "" {
 		var elsewhere []string
@@ -78,18 +78,19 @@ func (i *inquirer) listing() (*Answer, error) {
 // schemata routes a SELECT from SCHEMATA, in which the default data source's
 // schema stands for the logical one.
 func (i *inquirer) schemata() (*Answer, error) {
-	if c := i.q.Select; c.Ordinal && c.Refuse == "" {
-		c2 := *c
-		c2.Refuse = "ORDER BY or GROUP BY with a number"
-		q := *i.q
-		q.Select = &c2
-		i.q = &q
-	}
 	answer, err := i.schema()
-	if err == nil && !answer.Whole {
-		answer.Asking[0].View.Hidden = []string{i.logical}
+	if err != nil || answer.Whole {
+		return answer, err
 	}
-	return answer, err
+	if i.q.Select.Ordinal {
+		return nil, i.refuseOrdinal()
+	}
+	answer.Asking[0].View.Hidden = []string{i.logical}
+	return answer, nil
+}
+
+func (i *inquirer) refuseOrdinal() error {
+	return i.refuse("ORDER BY or GROUP BY with a number takes the names that the nodes have", "write the column's name instead of the number")
 }
 
 // unknownCatalog routes a SELECT from another table of information_schema. Those
