@@ -1,10 +1,12 @@
 package sharding
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
+	"time"
 
 	gormmysql "gorm.io/driver/mysql"
 	"gorm.io/gorm"
@@ -74,7 +76,29 @@ func open(cfg *config.Config, o *options, caller *callerPool) (*sources, *shardk
 	if err != nil {
 		return nil, nil, errors.Join(err, s.closeOwn())
 	}
+	if err := readTables(kernel, &cfg.Props); err != nil {
+		return nil, nil, errors.Join(err, kernel.Close(), s.closeOwn())
+	}
 	return s, kernel, nil
+}
+
+// startTimeout bounds what is asked of the data sources at start.
+const startTimeout = time.Minute
+
+// readTables does what the configuration wants to be done with the tables at
+// start.
+func readTables(kernel *shardkernel.Kernel, props *config.Props) error {
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	if props.CheckTables {
+		if err := kernel.CheckTables(ctx); err != nil {
+			return err
+		}
+	}
+	if props.PreloadTables {
+		return kernel.LoadTables(ctx)
+	}
+	return nil
 }
 
 func compile(cfg *config.Config, o *options) (*shardkernel.Rules, error) {

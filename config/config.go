@@ -203,6 +203,16 @@ type Props struct {
 	// StatementTimeout is the time a statement may take before it is cancelled
 	// on all nodes. Defaults to 0, no limit but that of the context.
 	StatementTimeout time.Duration `yaml:"statementTimeout,omitempty"`
+	// PreloadTables reads the columns of all sharded and broadcast tables when the
+	// plugin starts, several at the same time, instead of each on first use.
+	// Tables that do not exist yet are passed over. The start fails when the data
+	// sources cannot be asked. Defaults to false.
+	PreloadTables bool `yaml:"preloadTables,omitempty"`
+	// CheckTables compares, when the plugin starts, how every sharded and
+	// broadcast table is defined on its nodes: columns in their order, keys,
+	// constraints and table options. The start fails with ErrSchemaDrift where
+	// they differ, or where a table exists on some nodes only. Defaults to false.
+	CheckTables bool `yaml:"checkTables,omitempty"`
 }
 
 // The defaults of Props.

@@ -46,6 +46,8 @@ func Definition(ctx context.Context, db *sql.DB, d *dialect.Dialect, table strin
 var (
 	// constraintLine is a foreign key or CHECK, and what a foreign key references.
 	constraintLine = regexp.MustCompile("^CONSTRAINT `((?:[^`]|``)*)` (FOREIGN KEY .* REFERENCES `((?:[^`]|``)*)` .*|CHECK .*)$")
+	// keyLine is a key; the server names the one it makes for a foreign key after it.
+	keyLine = regexp.MustCompile("^((?:[A-Z]+ )?KEY) `((?:[^`]|``)*)` (.*)$")
 	// counter is the table option that grows with the rows.
 	counter = regexp.MustCompile(`\bAUTO_INCREMENT=\d+ ?`)
 )
@@ -76,6 +78,9 @@ func normalize(text string, names Logical) []string {
 }
 
 func logicalLine(line string, names Logical) string {
+	if k := keyLine.FindStringSubmatch(line); k != nil {
+		return k[1] + " `" + names.Constraint(strings.ReplaceAll(k[2], "``", "`")) + "` " + k[3]
+	}
 	m := constraintLine.FindStringSubmatchIndex(line)
 	if m == nil {
 		return line

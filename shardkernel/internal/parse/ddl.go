@@ -41,6 +41,9 @@ type DDL struct {
 	// another way than by REFERENCES, LIKE or a query: partitions are exchanged
 	// with them.
 	Others []int
+	// Unnamed is true when ALTER TABLE adds a key or constraint without a name:
+	// sent twice, it adds another.
+	Unnamed bool
 	// Items holds, for DROP, the span of every table's name with its schema.
 	Items []Span
 	// Columns holds the columns that CREATE TABLE lists. Lower case.
@@ -278,6 +281,9 @@ func (d *definer) column(c *ast.ColumnDef) {
 
 func (d *definer) constraint(c *ast.Constraint) {
 	d.seeName(c.Name)
+	if d.ddl.Action == AlterTable && c.Name == "" && c.Tp != ast.ConstraintPrimaryKey {
+		d.ddl.Unnamed = true
+	}
 	var columns []string
 	for _, part := range c.Keys {
 		d.expression(part)

@@ -68,6 +68,9 @@ func (p *Program) checkDDL(d *parse.DDL) error {
 	case d.Action == parse.RenameTable:
 		return fault.Unsupported("RENAME of table "+p.configuredName(), "the names of sharded and broadcast tables, and of their actual tables, are those of the configuration",
 			"change the configuration, rename the actual tables of each data source, which Plugin.DataSource(name) gives, and start again")
+	case d.Unnamed && (target != nil && len(target.rule.Nodes) > 1 || p.broadcast[0] && several):
+		return fault.Unsupported("ALTER TABLE "+name+" that adds a key or constraint without a name", "if it failed on some nodes, repeating it would add another one on those that are done",
+			"give it a name")
 	case len(d.Others) > 0:
 		return fault.Unsupported("DDL on table "+name+" with table "+p.stmt.Tables[d.Others[0]].Name, "rows would pass between tables that are not the same on every node",
 			"run it on the actual tables of each data source, which Plugin.DataSource(name) gives")

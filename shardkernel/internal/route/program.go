@@ -32,6 +32,7 @@ type Program struct {
 	// single is the data source of the single tables named beside others; empty
 	// when there are none.
 	single string
+	apart  bool // single tables of several data sources are dropped at once
 
 	links  []link
 	places []placement
@@ -57,7 +58,7 @@ func Compile(stmt *parse.Statement, set *rule.Set, convert value.Converter) (*Pr
 	}
 	broadcast := slices.Contains(p.broadcast, true)
 	switch {
-	case len(p.refs) == 0 && !broadcast:
+	case len(p.refs) == 0 && !broadcast && !p.apart:
 		p.fixed = p.passThrough()
 		return p, nil
 	case stmt.Features&parse.FeatureSchemaName != 0:
@@ -167,6 +168,9 @@ func (p *Program) classify() error {
 			}
 			source := p.set.SingleSource(ref.Name)
 			if p.single != "" && p.single != source {
+				if p.apart = p.stmt.DDL != nil && p.stmt.DDL.Items != nil; p.apart {
+					continue
+				}
 				return fault.Unsupported("tables "+ref.Name+" and others", "they live in different data sources",
 					"read them with separate statements")
 			}
