@@ -60,6 +60,9 @@ var arrow = map[string][]string{
 	"shardkernel/internal/transaction": {
 		"internal/fault", "shardkernel/internal/dialect", "shardkernel/internal/execute", "shardkernel/internal/plan",
 	},
+	"shardkernel/internal/session": {
+		"internal/fault", "shardkernel/internal/execute", "shardkernel/internal/transaction",
+	},
 
 	"shardkernel":        {"internal/fault", "internal/nearest", "config", "shardkernel/...", "-shardkernel/driver"},
 	"shardkernel/driver": {"internal/fault", "hint", "shardkernel"},

@@ -47,24 +47,25 @@ func (c *compiler) batch(text string) ([]batchPart, error) {
 	return batch, nil
 }
 
-// refuseSessionInside refuses a text of several statements, none of which names a
-// configured table, for a later one that would change a pooled connection's
-// session. What stands in the body of a stored program runs in a call of it.
-func (c *compiler) refuseSessionInside(text string) error {
+// refuseCommandInside refuses a text of several statements, none of which names a
+// configured table, for one that would change a pooled connection's session. What
+// stands in the body of a stored program runs in a call of it.
+func (c *compiler) refuseCommandInside(text string) error {
 	parts, err := parse.Split(text, c.server.Dialect)
 	if err != nil {
 		return nil // the server has its own words for it
 	}
 	for i, p := range parts {
 		outline, err := parse.Scan(p.Text, c.rules, c.server.Dialect)
-		switch {
-		case err != nil || i == 0 && (outline.Verb == "CREATE" || outline.Verb == "ALTER"):
+		if err != nil || i == 0 && (outline.Verb == "CREATE" || outline.Verb == "ALTER") {
 			return nil
-		case (&statement{verb: outline.Verb}).control():
-			return refuseControl(outline.Verb)
 		}
-		if err := refuseSession(outline.Verb); err != nil {
+		command, err := c.command(p.Text, outline.Verb)
+		switch {
+		case err != nil:
 			return err
+		case command != nil:
+			return fault.Unsupported(command.Clause, "other statements stand beside it in one string", "send it as a statement of its own")
 		}
 	}
 	return nil

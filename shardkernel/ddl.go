@@ -16,8 +16,8 @@ import (
 // define runs a DDL statement. Whether it succeeds or not, the columns of all
 // tables are read anew from then on: what a statement did before it failed, and
 // what one of a single table changed, is not known.
-func (k *Kernel) define(ctx context.Context, tx *Tx, ex *plan.Execution) ([]execute.Result, error) {
-	branches, err := tx.definer(ex)
+func (k *Kernel) define(ctx context.Context, s *Session, ex *plan.Execution) ([]execute.Result, error) {
+	branches, err := s.definer(ex)
 	if err != nil {
 		return nil, err
 	}
@@ -33,16 +33,19 @@ func (k *Kernel) define(ctx context.Context, tx *Tx, ex *plan.Execution) ([]exec
 }
 
 // definer returns what a statement that makes the servers commit runs in: the
-// transaction where it takes part in it, else a nil interface.
-func (t *Tx) definer(ex *plan.Execution) (execute.Branches, error) {
-	if t == nil {
-		return nil, nil
+// transaction where it takes part in it, else the connections that the session
+// keeps, else a nil interface.
+func (s *Session) definer(ex *plan.Execution) (execute.Branches, error) {
+	if s.inTransaction() {
+		inside, err := s.tx.Define(ex)
+		if err != nil {
+			return nil, err
+		}
+		if !inside {
+			return s.kept(), nil
+		}
 	}
-	inside, err := t.local().Define(ex)
-	if err != nil || !inside {
-		return nil, err
-	}
-	return t.local(), nil
+	return s.branches(), nil
 }
 
 // completed reports whether a DDL statement that failed has made up for an
@@ -69,7 +72,7 @@ func (k *Kernel) completed(ctx context.Context, ex *plan.Execution, err error) b
 	return k.compare(ctx, nodes) == nil
 }
 
-// noRows is the answer to DDL that is sent as a query.
+// noRows is the answer to DDL, and to a command, that is sent as a query.
 type noRows struct{}
 
 func (noRows) Columns() []string                            { return nil }

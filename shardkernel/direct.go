@@ -19,7 +19,14 @@ type Direct struct {
 // way of the driver, which gets it as the one argument of the statement's text
 // and does not plan again: the values of a driver.Valuer and generated keys,
 // which need not be the same twice, are in it already.
-type Planned struct{ execution *Execution }
+type Planned struct {
+	execution *Execution
+	// command is set for a statement that no table routes, which is carried out
+	// with its text and arguments.
+	command *statement
+	text    string
+	args    []any
+}
 
 // Direct plans a statement outside a transaction, under the hints of the caller,
 // which may be nil. planned is not nil when it goes
@@ -30,18 +37,18 @@ func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) 
 	if err != nil {
 		return Direct{}, nil, err
 	}
-	if s.control() {
-		return Direct{}, nil, k.control(ctx, nil, s.verb, text)
+	if s.command != nil {
+		return Direct{}, &Planned{command: s, text: text, args: args}, refuseUnheldCommand(s.command)
 	}
 	if args, err = ResolveAll(args); err != nil {
 		return Direct{}, nil, err
 	}
-	ex, err := k.plan(ctx, told, s, text, args)
+	ex, err := k.planFor(ctx, nil, told, s, text, args)
 	if err != nil {
 		return Direct{}, nil, err
 	}
 	if len(ex.Units) != 1 || ex.Merge != nil || ex.DDL || k.props.StatementTimeout > 0 { // the driver's rows end the time limit
-		return Direct{}, &Planned{ex}, nil
+		return Direct{}, &Planned{execution: ex}, nil
 	}
 	u := &ex.Units[0]
 	src, err := k.source(ctx, u.DataSource)

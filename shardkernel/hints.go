@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/internal/nearest"
@@ -230,7 +229,23 @@ func direct(h *hints, text string, rules *rule.Set, d *dialect.Dialect) (*statem
 	default:
 		return nil, nil
 	}
-	s.verb = strings.ToUpper(parse.FirstWord(text, d))
+	outline, err := parse.Scan(text, noNames{}, d)
+	if err != nil {
+		return nil, err
+	}
+	s.verb, s.uses = outline.Verb, outline.Uses
 	s.ddl = parse.Defines(text, s.verb, d)
-	return s, refuseSession(s.verb)
+	switch c := parse.ReadCommand(text, s.verb, d); {
+	case c == nil || c.Kind == parse.CommandServer || c.Kind == parse.CommandAccount || c.Kind == parse.CommandSetGlobal:
+	case c.Err != nil:
+		return nil, c.Err
+	default: // the session is that of all data sources
+		s.command = c
+	}
+	return s, nil
 }
+
+// noNames configures no table.
+type noNames struct{}
+
+func (noNames) IsTable(string) bool { return false }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/maypok86/otter/v2"
 
-	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 	"github.com/gormshard/sharding/shardkernel/internal/rewrite"
@@ -23,6 +22,9 @@ type statement struct {
 	verb string
 	read bool // shows no sign of writing, locking or session state
 	ddl  bool // defines tables, known of a text that is not parsed
+	uses parse.Use
+	// command is set for what no table routes; nothing else is then.
+	command *parse.Command
 	// source is where a text goes that concerns no configured table, or that a
 	// hint sends somewhere as it is, and kind and reason say why; empty for
 	// others.
@@ -146,7 +148,10 @@ func (c *compiler) compile(text string) (s *statement, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s = &statement{verb: outline.Verb, read: outline.Read, hints: told}
+	s = &statement{verb: outline.Verb, read: outline.Read, uses: outline.Uses, hints: told}
+	if s.command, err = c.command(text, outline.Verb); s.command != nil || err != nil {
+		return s, err
+	}
 	if outline.Asks {
 		if known, err := c.inquire(text, s, outline); known || err != nil {
 			return s, err
@@ -156,11 +161,12 @@ func (c *compiler) compile(text string) (s *statement, err error) {
 		s.source, s.kind, s.reason = c.rules.DefaultDataSource, plan.KindPassThrough, "the statement names no configured table"
 		s.ddl = parse.Defines(text, outline.Verb, c.server.Dialect)
 		if outline.Several {
-			if err := c.refuseSessionInside(text); err != nil {
-				return nil, err
-			}
+			err = c.refuseCommandInside(text)
 		}
-		return s, refuseSession(s.verb)
+		return s, err
+	}
+	if err := refuseNamed(s.uses); err != nil {
+		return nil, err
 	}
 	if outline.Several {
 		s.batch, err = c.batch(text)
@@ -194,26 +200,6 @@ func (k *Kernel) compiler(ctx context.Context) (compiler, error) {
 		c.rules = k.rules
 	}
 	return c, nil
-}
-
-// control reports whether the statement is transaction control as text.
-func (s *statement) control() bool {
-	switch s.verb {
-	case "BEGIN", "START", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE":
-		return true
-	}
-	return false
-}
-
-// refuseSession refuses what would change the session of a pooled connection
-// behind the back of other statements.
-func refuseSession(verb string) error {
-	switch verb {
-	case "SET", "USE", "LOCK", "UNLOCK", "PREPARE", "EXECUTE", "DEALLOCATE", "HANDLER", "XA":
-		return fault.Unsupported(verb, "it changes the session of a connection that other statements share",
-			"set session variables in the data sources' DSN; for GORM's Migrator().DropTable, which sends it, use Plugin.DataSource(name)")
-	}
-	return nil
 }
 
 func passThrough(s *statement, text string, args []any) *plan.Execution {

@@ -33,9 +33,12 @@ func (k *Kernel) Plan(ctx context.Context, h *Hints, text string, args []any) (*
 }
 
 // Prepare finds out whether a text can be planned under the hints, without
-// arguments.
-func (k *Kernel) Prepare(ctx context.Context, h *Hints, text string) error {
-	_, _, err := k.hinted(ctx, h, text)
+// arguments. s is the logical connection it came on.
+func (k *Kernel) Prepare(ctx context.Context, s *Session, h *Hints, text string) error {
+	st, _, err := k.hinted(ctx, h, text)
+	if err == nil && st.command != nil && !s.holds() {
+		return refuseUnheldCommand(st.command)
+	}
 	return err
 }
 
@@ -57,8 +60,8 @@ func (k *Kernel) plan(ctx context.Context, told *hints, s *statement, text strin
 
 func (k *Kernel) routed(ctx context.Context, told *hints, s *statement, text string, args []any) (*plan.Execution, error) {
 	switch {
-	case s.control():
-		return nil, refuseControl(s.verb)
+	case s.command != nil:
+		return k.planCommand(ctx, s, text, args)
 	case s.batch != nil:
 		return k.planBatch(ctx, told, s, text, args)
 	case s.inquiry != nil && s.commented:

@@ -10,34 +10,40 @@ import (
 	"github.com/gormshard/sharding/shardkernel/internal/transaction"
 )
 
-// Query runs a statement that returns rows. tx is the transaction to run in, nil
-// outside one, and h are the hints of the caller, which may be nil. The caller
-// closes the rows; ctx has to live until then.
-func (k *Kernel) Query(ctx context.Context, tx *Tx, h *Hints, text string, args []any) (driver.Rows, error) {
-	s, told, err := k.hinted(ctx, h, text)
+// Query runs a statement that returns rows. s is the logical connection it came
+// on, and h are the hints of the caller; both may be nil. The caller closes the
+// rows; ctx has to live until then.
+func (k *Kernel) Query(ctx context.Context, s *Session, h *Hints, text string, args []any) (driver.Rows, error) {
+	st, told, err := k.hinted(ctx, h, text)
 	if err != nil {
 		return nil, err
 	}
-	ex, err := k.plan(ctx, told, s, text, args)
+	if st.command != nil {
+		return noRows{}, k.command(ctx, s, st, text, args)
+	}
+	ex, err := k.planFor(ctx, s, told, st, text, args)
 	if err != nil {
 		return nil, err
 	}
-	return k.query(ctx, tx, ex)
+	return k.query(ctx, s, ex)
 }
 
 // QueryPlanned runs a planned statement that returns rows, outside a
 // transaction. It is otherwise like Query.
 func (k *Kernel) QueryPlanned(ctx context.Context, p *Planned) (driver.Rows, error) {
+	if p.command != nil {
+		return noRows{}, k.command(ctx, nil, p.command, p.text, p.args)
+	}
 	return k.query(ctx, nil, p.execution)
 }
 
 // query runs a planned statement, within the time limit if there is one.
-func (k *Kernel) query(ctx context.Context, tx *Tx, ex *plan.Execution) (driver.Rows, error) {
+func (k *Kernel) query(ctx context.Context, s *Session, ex *plan.Execution) (driver.Rows, error) {
 	if k.props.StatementTimeout <= 0 {
-		return k.send(ctx, tx, ex)
+		return k.send(ctx, s, ex)
 	}
 	ctx, cancel := context.WithTimeout(ctx, k.props.StatementTimeout)
-	rows, err := k.send(ctx, tx, ex)
+	rows, err := k.send(ctx, s, ex)
 	if err != nil {
 		cancel()
 		return nil, err
@@ -65,32 +71,32 @@ func (r *timedRows) Close() error {
 	return r.columnRows.Close()
 }
 
-func (k *Kernel) send(ctx context.Context, tx *Tx, ex *plan.Execution) (driver.Rows, error) {
+func (k *Kernel) send(ctx context.Context, s *Session, ex *plan.Execution) (driver.Rows, error) {
 	if err := k.checkSources(ctx, ex); err != nil {
 		return nil, err
 	}
 	switch {
 	case ex.DDL && ex.Query:
-		branches, err := tx.definer(ex)
+		branches, err := s.definer(ex)
 		if err != nil {
 			return nil, err
 		}
 		return k.merged(ctx, ex, branches)
 	case ex.DDL:
-		if _, err := k.define(ctx, tx, ex); err != nil {
+		if _, err := k.define(ctx, s, ex); err != nil {
 			return nil, err
 		}
 		return noRows{}, nil
 	}
-	if tx == nil && k.needsTransaction(ex) {
+	if k.needsTransaction(s, ex) {
 		var rows driver.Rows
-		err := k.implicitly(ctx, func(branches execute.Branches) (err error) {
+		err := k.implicitly(ctx, s, func(branches execute.Branches) (err error) {
 			rows, err = k.merged(ctx, ex, branches)
 			return err
 		})
 		return rows, err
 	}
-	return k.merged(ctx, ex, tx.branches())
+	return k.merged(ctx, ex, s.branches())
 }
 
 // merged runs a query's units and makes one result of them. The rows of a write
@@ -108,30 +114,32 @@ func (k *Kernel) merged(ctx context.Context, ex *plan.Execution, branches execut
 	})
 }
 
-// Exec runs a statement that returns no rows. tx is the transaction to run in,
-// nil outside one.
-func (k *Kernel) Exec(ctx context.Context, tx *Tx, h *Hints, text string, args []any) (driver.Result, error) {
-	s, told, err := k.hinted(ctx, h, text)
+// Exec runs a statement that returns no rows. It is otherwise like Query.
+func (k *Kernel) Exec(ctx context.Context, s *Session, h *Hints, text string, args []any) (driver.Result, error) {
+	st, told, err := k.hinted(ctx, h, text)
 	if err != nil {
 		return nil, err
 	}
-	if s.control() {
-		return driver.RowsAffected(0), k.control(ctx, tx, s.verb, text)
+	if st.command != nil {
+		return driver.RowsAffected(0), k.command(ctx, s, st, text, args)
 	}
-	ex, err := k.plan(ctx, told, s, text, args)
+	ex, err := k.planFor(ctx, s, told, st, text, args)
 	if err != nil {
 		return nil, err
 	}
-	return k.exec(ctx, tx, ex)
+	return k.exec(ctx, s, ex)
 }
 
 // ExecPlanned runs a planned statement that returns no rows, outside a
 // transaction.
 func (k *Kernel) ExecPlanned(ctx context.Context, p *Planned) (driver.Result, error) {
+	if p.command != nil {
+		return driver.RowsAffected(0), k.command(ctx, nil, p.command, p.text, p.args)
+	}
 	return k.exec(ctx, nil, p.execution)
 }
 
-func (k *Kernel) exec(ctx context.Context, tx *Tx, ex *plan.Execution) (driver.Result, error) {
+func (k *Kernel) exec(ctx context.Context, s *Session, ex *plan.Execution) (driver.Result, error) {
 	if k.props.StatementTimeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, k.props.StatementTimeout)
@@ -143,14 +151,14 @@ func (k *Kernel) exec(ctx context.Context, tx *Tx, ex *plan.Execution) (driver.R
 	}
 	var results []execute.Result
 	if ex.DDL {
-		results, err = k.define(ctx, tx, ex)
-	} else if tx == nil && k.needsTransaction(ex) {
-		err = k.implicitly(ctx, func(branches execute.Branches) error {
+		results, err = k.define(ctx, s, ex)
+	} else if k.needsTransaction(s, ex) {
+		err = k.implicitly(ctx, s, func(branches execute.Branches) error {
 			results, err = k.executor.Exec(ctx, ex, branches)
 			return err
 		})
 	} else {
-		results, err = k.executor.Exec(ctx, ex, tx.branches())
+		results, err = k.executor.Exec(ctx, ex, s.branches())
 	}
 	if err != nil {
 		return nil, err
@@ -168,12 +176,12 @@ func (k *Kernel) checkSources(ctx context.Context, ex *plan.Execution) error {
 	return nil
 }
 
-func (k *Kernel) needsTransaction(ex *plan.Execution) bool {
-	return k.implicit && ex.Write && len(ex.Units) > 1
+func (k *Kernel) needsTransaction(s *Session, ex *plan.Execution) bool {
+	return k.implicit && ex.Write && len(ex.Units) > 1 && !s.inTransaction()
 }
 
-func (k *Kernel) implicitly(ctx context.Context, run func(execute.Branches) error) error {
-	return transaction.Implicit(ctx, driver.TxOptions{}, k.lookup, run)
+func (k *Kernel) implicitly(ctx context.Context, s *Session, run func(execute.Branches) error) error {
+	return transaction.Implicit(ctx, driver.TxOptions{}, k.connections(s), run)
 }
 
 // result is the answer to a write.

@@ -8,11 +8,11 @@ import (
 	"github.com/gormshard/sharding/shardkernel"
 )
 
-// conn is a logical connection: the kernel, and the transaction that is open on
-// it, if any. database/sql lets one goroutine use it at a time.
+// conn is a logical connection: the kernel and the session on it. database/sql
+// lets one goroutine use it at a time.
 type conn struct {
-	kernel *shardkernel.Kernel
-	tx     *shardkernel.Tx
+	kernel  *shardkernel.Kernel
+	session *shardkernel.Session
 }
 
 var (
@@ -23,6 +23,7 @@ var (
 	_ driver.ExecerContext      = (*conn)(nil)
 	_ driver.NamedValueChecker  = (*conn)(nil)
 	_ driver.SessionResetter    = (*conn)(nil)
+	_ driver.Validator          = (*conn)(nil)
 	_ driver.Pinger             = (*conn)(nil)
 )
 
@@ -34,7 +35,7 @@ func (c *conn) Prepare(query string) (driver.Stmt, error) {
 // that one prepared statement serves every shard. A text that cannot be parsed
 // fails here.
 func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
-	if err := c.kernel.Prepare(ctx, Hints(ctx), query); err != nil {
+	if err := c.kernel.Prepare(ctx, c.session, Hints(ctx), query); err != nil {
 		return nil, err
 	}
 	return &stmt{conn: c, query: query}, nil
@@ -48,7 +49,7 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 	if err != nil {
 		return nil, err
 	}
-	return c.kernel.Query(ctx, c.tx, Hints(ctx), query, values)
+	return c.kernel.Query(ctx, c.session, Hints(ctx), query, values)
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
@@ -59,7 +60,7 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []driver.Name
 	if err != nil {
 		return nil, err
 	}
-	return c.kernel.Exec(ctx, c.tx, Hints(ctx), query, values)
+	return c.kernel.Exec(ctx, c.session, Hints(ctx), query, values)
 }
 
 func (c *conn) Begin() (driver.Tx, error) {
@@ -69,11 +70,10 @@ func (c *conn) Begin() (driver.Tx, error) {
 // BeginTx opens a transaction that begins on a data source when a statement
 // first needs it, with the options given here.
 func (c *conn) BeginTx(_ context.Context, opts driver.TxOptions) (driver.Tx, error) {
-	if c.tx != nil {
-		return nil, errors.New("sharding: a transaction is already open on this connection")
+	if err := c.session.Begin(opts); err != nil {
+		return nil, err
 	}
-	c.tx = c.kernel.Begin(opts)
-	return (*tx)(c), nil
+	return c.session, nil
 }
 
 // CheckNamedValue resolves a driver.Valuer once, so that the value a statement
@@ -85,9 +85,14 @@ func (c *conn) CheckNamedValue(nv *driver.NamedValue) error {
 	return err
 }
 
-// ResetSession reports a connection with a forgotten transaction as bad.
+// IsValid is asked when the connection goes back to the logical pool. One that
+// holds something is closed, so that neither a forgotten transaction nor a
+// setting reaches the next borrower; a new one costs nothing.
+func (c *conn) IsValid() bool { return c.session.Idle() }
+
+// ResetSession is asked before the next use, and says the same.
 func (c *conn) ResetSession(context.Context) error {
-	if c.tx != nil {
+	if !c.session.Idle() {
 		return driver.ErrBadConn
 	}
 	return nil
@@ -96,14 +101,8 @@ func (c *conn) ResetSession(context.Context) error {
 // Ping reaches the default data source.
 func (c *conn) Ping(ctx context.Context) error { return c.kernel.Ping(ctx) }
 
-func (c *conn) Close() error {
-	if c.tx == nil {
-		return nil
-	}
-	tx := c.tx
-	c.tx = nil
-	return tx.Rollback()
-}
+// Close rolls a forgotten transaction back.
+func (c *conn) Close() error { return c.session.Close() }
 
 // planned returns the plan that comes with the text in the place of arguments,
 // nil when there is none.
@@ -127,19 +126,4 @@ func positional(args []driver.NamedValue) ([]any, error) {
 		values[i] = args[i].Value
 	}
 	return values, nil
-}
-
-// tx is a logical connection as the transaction that is open on it.
-type tx conn
-
-func (t *tx) Commit() error {
-	open := t.tx
-	t.tx = nil
-	return open.Commit()
-}
-
-func (t *tx) Rollback() error {
-	open := t.tx
-	t.tx = nil
-	return open.Rollback()
 }

@@ -31,7 +31,7 @@ func NewConnector(kernel *shardkernel.Kernel, onClose func() error) *Connector {
 
 // Connect returns a new logical connection. It does not dial.
 func (c *Connector) Connect(context.Context) (driver.Conn, error) {
-	return &conn{kernel: c.kernel}, nil
+	return &conn{kernel: c.kernel, session: c.kernel.Session(held)}, nil
 }
 
 // Driver returns a driver that refuses to open a connection by name: the

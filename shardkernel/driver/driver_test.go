@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 type cluster struct {
 	*sql.DB
 	node   [2]*fakedb.Database
+	pools  []*sql.DB
 	kernel *shardkernel.Kernel
 }
 
@@ -71,6 +72,7 @@ func openWith(t *testing.T, props config.Props) *cluster {
 		control := fakedb.New()
 		control.On("SELECT sqlite_version()", fakedb.Answer{Columns: fakedb.Columns("v"), Rows: [][]sqldriver.Value{{"3.50"}}})
 		pool, controlPool := c.node[i].DB(), control.DB()
+		c.pools = append(c.pools, pool)
 		t.Cleanup(func() {
 			if n := pool.Stats().InUse; n != 0 {
 				t.Errorf("ds%d: %d connections are still in use", i, n)

@@ -27,6 +27,7 @@ type Conn struct {
 	tx       driver.Tx
 	lost     bool
 	released bool
+	kept     func() // set by Keep
 }
 
 // Query sends a statement and returns its rows, which the caller closes before
@@ -81,16 +82,34 @@ func (c *Conn) Lost() bool {
 // Release gives the connection back to its pool, or closes it when it is bad or
 // lost. Calls after the first do nothing.
 func (c *Conn) Release(bad bool) {
+	switch {
+	case c.released:
+	case c.kept != nil:
+		if bad || c.lost {
+			c.kept()
+		}
+	case bad || c.lost:
+		c.Discard()
+	default:
+		c.released = true
+		_ = c.pool.Close()
+	}
+}
+
+// Keep makes Release leave the connection where it is, for a session that holds
+// it and closes it with Discard. spoilt is called when Release would have closed
+// it.
+func (c *Conn) Keep(spoilt func()) { c.kept = spoilt }
+
+// Discard closes the connection. Calls after the first, or after Release has
+// given it back, do nothing.
+func (c *Conn) Discard() {
 	if c.released {
 		return
 	}
 	c.released = true
-	if bad || c.lost {
-		// The one way sql.Conn has to drop a connection.
-		_ = c.pool.Raw(func(any) error { return driver.ErrBadConn })
-		return
-	}
-	_ = c.pool.Close()
+	// The one way sql.Conn has to drop a connection.
+	_ = c.pool.Raw(func(any) error { return driver.ErrBadConn })
 }
 
 // note remembers that an error means the loss of the connection.
@@ -99,6 +118,11 @@ func (c *Conn) note(err error) error {
 		c.lost = true
 	}
 	return err
+}
+
+// Begin begins a transaction on the connection.
+func (c *Conn) Begin(ctx context.Context, opts driver.TxOptions) error {
+	return c.source.safe(c.begin(ctx, opts))
 }
 
 func (c *Conn) begin(ctx context.Context, opts driver.TxOptions) error {

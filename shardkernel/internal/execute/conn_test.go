@@ -85,7 +85,7 @@ func oldSource(t *testing.T) (*oldConn, *Source) {
 
 func TestADriverWithoutContextsIsServed(t *testing.T) {
 	old, source := oldSource(t)
-	conn, err := source.Begin(t.Context(), driver.TxOptions{})
+	conn, err := source.Start(t.Context(), Start{Begin: &driver.TxOptions{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestADriverWithoutContextsIsServed(t *testing.T) {
 
 func TestADriverWithoutOptionsRefusesThem(t *testing.T) {
 	_, source := oldSource(t)
-	_, err := source.Begin(t.Context(), driver.TxOptions{ReadOnly: true})
+	_, err := source.Start(t.Context(), Start{Begin: &driver.TxOptions{ReadOnly: true}})
 	if !errors.Is(err, fault.ErrUnsupported) {
 		t.Errorf("got %v, want ErrUnsupported", err)
 	}

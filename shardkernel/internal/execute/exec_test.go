@@ -107,7 +107,7 @@ func TestAStatementThatWasNotSentIsRepeatedOnAnotherConnection(t *testing.T) {
 	t.Run("and so is BEGIN", func(t *testing.T) {
 		c := newCluster(t, Limits{}, "ds0")
 		c.fakes["ds0"].On("BEGIN", dead, fakedb.Answer{})
-		conn, err := c.sources["ds0"].Begin(t.Context(), driver.TxOptions{})
+		conn, err := c.sources["ds0"].Start(t.Context(), Start{Begin: &driver.TxOptions{}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -146,7 +146,7 @@ func (b *branches) Branch(ctx context.Context, source string) (*Conn, error) {
 	if c := b.conns[source]; c != nil {
 		return c, nil
 	}
-	c, err := b.c.sources[source].Begin(ctx, driver.TxOptions{})
+	c, err := b.c.sources[source].Start(ctx, Start{Begin: &driver.TxOptions{}})
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func TestARollbackDoesNotWaitForAServerThatHasStoppedAnswering(t *testing.T) {
 		fake := fakedb.New()
 		fake.On("ROLLBACK", fakedb.Answer{Delay: time.Hour})
 		source := &Source{Name: "ds0", DB: fake.DB(), Dialect: dialect.MySQL}
-		conn, err := source.Begin(t.Context(), driver.TxOptions{})
+		conn, err := source.Start(t.Context(), Start{Begin: &driver.TxOptions{}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -74,25 +74,6 @@ func (s *Source) Acquire(ctx context.Context) (*Conn, error) {
 	return c, nil
 }
 
-// Begin takes a connection from the pool and begins a transaction on it. A
-// connection that turns out to be dead before anything was sent is replaced.
-func (s *Source) Begin(ctx context.Context, opts driver.TxOptions) (*Conn, error) {
-	for try := 0; ; try++ {
-		c, err := s.Acquire(ctx)
-		if err != nil {
-			return nil, err
-		}
-		err = c.begin(ctx, opts)
-		if err == nil {
-			return c, nil
-		}
-		c.Release(c.Lost())
-		if !unsent(err) || try == badConnRetries {
-			return nil, s.nodeError("", err)
-		}
-	}
-}
-
 // acquire takes n connections at once, or none.
 func (s *Source) acquire(ctx context.Context, n int) ([]*Conn, error) {
 	if n > 1 {

@@ -31,5 +31,9 @@ func (c *Conn) execUnit(ctx context.Context, u *plan.Unit) (Result, error) {
 }
 
 func (c *Conn) report(ctx context.Context, u *plan.Unit, start time.Time, err error) {
-	c.source.Trace(ctx, plan.UnitTrace{DataSource: c.source.Name, SQL: u.SQL, Elapsed: time.Since(start), Err: err})
+	sql := u.SQL
+	if u.Secret {
+		sql = "(text withheld: it may hold a password)"
+	}
+	c.source.Trace(ctx, plan.UnitTrace{DataSource: c.source.Name, SQL: sql, Elapsed: time.Since(start), Err: err})
 }

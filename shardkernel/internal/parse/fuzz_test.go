@@ -49,8 +49,8 @@ func FuzzScan(f *testing.F) {
 				at = tok.end
 			}
 			proveUncomment(t, text, d)
-			_, _ = Scan(text, testTables, d)
-			Savepoint(text, d)
+			outline, _ := Scan(text, testTables, d)
+			ReadCommand(text, outline.Verb, d)
 			Inquire(text, false, d)
 			Explained(text, d)
 			DefinitionNames(text, d)

@@ -189,18 +189,3 @@ func malformedHint(raw, reason, remedy string) error {
 	}
 	return fault.Unsupported(clause, reason, remedy)
 }
-
-// FirstWord returns the first keyword of a text as written, leading parentheses
-// and comments skipped, without reading on. It is empty when the text has none.
-func FirstWord(text string, d *dialect.Dialect) string {
-	l := lexer{text: text, dialect: d}
-	for {
-		tok, ok, err := l.next()
-		switch {
-		case err != nil || !ok:
-			return ""
-		case tok.kind == tokenWord:
-			return text[tok.start:tok.end]
-		}
-	}
-}

@@ -90,21 +90,6 @@ func TestMalformedHintCommentsAreErrorsThatNameThem(t *testing.T) {
 	}
 }
 
-func TestFirstWordReadsNoFurther(t *testing.T) {
-	for text, want := range map[string]string{
-		"":                                  "",
-		"/* x */ (select 1)":                "select",
-		"-- x\nBegin":                       "Begin",
-		"CALL p('never closed":              "CALL",
-		"/* never closed":                   "",
-		"/* SHARDING: DATA_SOURCE=a */ SET": "SET",
-	} {
-		if got := parse.FirstWord(text, dialect.MySQL); got != want {
-			t.Errorf("%s: %q, want %q", text, got, want)
-		}
-	}
-}
-
 // FuzzHintComments: no text makes the reading of hints panic or hang, and what
 // stands in no hint comment has none.
 func FuzzHintComments(f *testing.F) {
@@ -140,6 +125,5 @@ func FuzzHintComments(f *testing.F) {
 		if len(comments) > 0 && !strings.Contains(text, "/*") {
 			t.Errorf("%q: hints without a comment", text)
 		}
-		parse.FirstWord(text, d)
 	})
 }

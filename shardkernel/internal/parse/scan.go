@@ -23,6 +23,8 @@ type Outline struct {
 	// that shows no sign of locking, writing, or reading the session's state:
 	// it may be sent to a replica.
 	Read bool
+	// Uses is how the statement uses the session it runs on.
+	Uses Use
 }
 
 // Scan reads the tokens of text. It fails only when a string, quoted name or
@@ -30,7 +32,7 @@ type Outline struct {
 func Scan(text string, names Names, d *dialect.Dialect) (Outline, error) {
 	var out Outline
 	l := lexer{text: text, dialect: d}
-	ended, marked := false, false
+	ended, marked, touches := false, false, false
 	var before string // the word directly before, for FOR UPDATE and the like
 	for {
 		tok, ok, err := l.next()
@@ -55,13 +57,15 @@ func Scan(text string, names Names, d *dialect.Dialect) (Outline, error) {
 				out.Asks = asks(out.Verb)
 			}
 			out.Asks = out.Asks || equalWord(raw, "INFORMATION_SCHEMA")
-			marked = marked || marksSession(before, word) || out.Verb == "WITH" && marksWrite(word)
+			session := marksSession(before, word)
+			marked = marked || session || out.Verb == "WITH" && marksWrite(word)
+			touches = touches || session || equalWord(word, "TEMPORARY")
 			out.Named = out.Named || names.IsTable(raw)
 		case tokenQuoted:
 			out.Named = out.Named || names.IsTable(unquote(raw))
 			out.Asks = out.Asks || equalWord(unquote(raw), "INFORMATION_SCHEMA")
 		case tokenVariable:
-			marked = marked || strings.HasPrefix(raw, "@@")
+			marked, touches = marked || strings.HasPrefix(raw, "@@"), true
 		case tokenHint:
 			out.Named = out.Named || hintNames(raw, names, d)
 		case tokenOther:
@@ -73,6 +77,11 @@ func Scan(text string, names Names, d *dialect.Dialect) (Outline, error) {
 	switch out.Verb {
 	case "SELECT", "WITH":
 		out.Read = !marked && !out.Several
+	case "LOCK", "UNLOCK", "CALL", "GET", "SHOW":
+		touches = true
+	}
+	if touches {
+		out.Uses = uses(text, out.Verb, d)
 	}
 	return out, nil
 }
@@ -130,77 +139,4 @@ func hintNames(hint string, names Names, d *dialect.Dialect) bool {
 			}
 		}
 	}
-}
-
-// SavepointAction is what a savepoint statement does.
-type SavepointAction uint8
-
-// The savepoint statements.
-const (
-	SavepointSet      SavepointAction = iota // SAVEPOINT x
-	SavepointRollback                        // ROLLBACK TO x
-	SavepointRelease                         // RELEASE SAVEPOINT x
-)
-
-// Savepoint reads SAVEPOINT x, ROLLBACK [WORK] TO [SAVEPOINT] x and RELEASE
-// SAVEPOINT x; ok is false for any other text. The name is unquoted.
-func Savepoint(text string, d *dialect.Dialect) (action SavepointAction, name string, ok bool) {
-	var words [6]string
-	var kinds [6]tokenKind
-	n := 0
-	l := lexer{text: text, dialect: d}
-	for {
-		tok, more, err := l.next()
-		if err != nil {
-			return 0, "", false
-		}
-		if !more {
-			break
-		}
-		raw := text[tok.start:tok.end]
-		if raw == ";" && n > 0 {
-			if _, more, err = l.next(); more || err != nil {
-				return 0, "", false
-			}
-			break
-		}
-		if n == len(words) || tok.kind != tokenWord && tok.kind != tokenQuoted {
-			return 0, "", false
-		}
-		words[n], kinds[n] = raw, tok.kind
-		n++
-	}
-	i := 0
-	// skip passes one of the words if it is next and not the last.
-	skip := func(options ...string) bool {
-		for _, w := range options {
-			if i < n-1 && kinds[i] == tokenWord && equalWord(words[i], w) {
-				i++
-				return true
-			}
-		}
-		return false
-	}
-	switch {
-	case skip("SAVEPOINT"):
-		action = SavepointSet
-	case skip("RELEASE"):
-		action = SavepointRelease
-		if !skip("SAVEPOINT") && !isSQLite(d) {
-			return 0, "", false
-		}
-	case skip("ROLLBACK"):
-		action = SavepointRollback
-		skip("WORK", "TRANSACTION")
-		if !skip("TO") {
-			return 0, "", false
-		}
-		skip("SAVEPOINT")
-	default:
-		return 0, "", false
-	}
-	if i != n-1 {
-		return 0, "", false
-	}
-	return action, unquote(words[i]), true
 }

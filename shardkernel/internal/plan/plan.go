@@ -11,12 +11,14 @@ const (
 	KindDirect      Kind = "direct"       // a hint says where the text goes, untouched
 	KindStandard    Kind = "standard"     // one sharded table, or binding tables only
 	KindCartesian   Kind = "cartesian"
-	KindAllNodes    Kind = "all nodes" // no sharding condition narrowed it
-	KindBroadcast   Kind = "broadcast" // a write to a broadcast table: every data source
-	KindUnited      Kind = "united"    // all nodes in one data source, read by one statement as UNION ALL
-	KindUnicast     Kind = "unicast"   // any one node will do
-	KindSession     Kind = "session"   // transaction control as text
-	KindBatch       Kind = "batch"     // several statements in one string
+	KindAllNodes    Kind = "all nodes"     // no sharding condition narrowed it
+	KindBroadcast   Kind = "broadcast"     // a write to a broadcast table: every data source
+	KindUnited      Kind = "united"        // all nodes in one data source, read by one statement as UNION ALL
+	KindUnicast     Kind = "unicast"       // any one node will do
+	KindSession     Kind = "session"       // transaction control and settings as text
+	KindInstances   Kind = "all instances" // accounts and global variables: every server once
+	KindBlocked     Kind = "blocked"       // not sent: USE of the logical schema
+	KindBatch       Kind = "batch"         // several statements in one string
 )
 
 // Unit is one statement for one data source.
@@ -30,6 +32,8 @@ type Unit struct {
 	// two ways do not show every value alike: MySQL writes a FLOAT with six
 	// digits where nothing is bound.
 	Prepare bool
+	// Secret keeps the text, which may hold a password, out of traces.
+	Secret bool
 }
 
 // Reads says which members of a data source may answer a read. It means nothing

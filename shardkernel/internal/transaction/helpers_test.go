@@ -63,7 +63,7 @@ func (c *cluster) lookup(name string) (*execute.Source, error) {
 	return nil, fmt.Errorf("no data source %s", name)
 }
 
-func (c *cluster) begin() *Tx { return New(driver.TxOptions{}, c.lookup) }
+func (c *cluster) begin() *Tx { return New(driver.TxOptions{}, Pools(c.lookup)) }
 
 // exec runs one statement of as many units as data sources are named.
 func (c *cluster) exec(t *testing.T, br execute.Branches, text string, sources ...string) error {

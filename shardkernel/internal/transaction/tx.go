@@ -20,9 +20,8 @@ import (
 const undoTimeout = 10 * time.Second
 
 // branchWait is how long a transaction that holds connections waits for one of a
-// further data source. Two transactions that each hold the last connection the
-// other one needs would otherwise wait for ever. A variable for tests alone.
-var branchWait = 10 * time.Second
+// further data source; 0 means the default. A variable for tests alone.
+var branchWait time.Duration
 
 // statementSavepoint is set on every branch before a write over several units.
 // Setting it again replaces it.
@@ -38,7 +37,7 @@ const statementSavepoint = "_sharding_stmt"
 // rollback: what was written there is gone, and a commit would keep the rest.
 type Tx struct {
 	opts       driver.TxOptions
-	lookup     func(name string) (*execute.Source, error)
+	from       Connections
 	branches   []*branch // in the order of opening
 	savepoints []savepoint
 	lost       *fault.NodeError // the error that cost a branch its transaction
@@ -53,20 +52,38 @@ type branch struct {
 	conn   *execute.Conn
 }
 
+// Connections is where a transaction takes its connections from: pools, or a
+// session that holds some.
+type Connections interface {
+	// Start returns a connection of the data source that has been made ready.
+	// Releasing it is up to the transaction.
+	Start(ctx context.Context, source string, start execute.Start) (*execute.Conn, error)
+}
+
+// Pools takes every connection from the pool of its data source.
+type Pools func(name string) (*execute.Source, error)
+
+// Start implements Connections.
+func (p Pools) Start(ctx context.Context, source string, start execute.Start) (*execute.Conn, error) {
+	s, err := p(source)
+	if err != nil {
+		return nil, err
+	}
+	return s.Start(ctx, start)
+}
+
 // New returns a transaction that has begun nowhere yet. It has to be ended with
 // Commit or Rollback.
-func New(opts driver.TxOptions, lookup func(name string) (*execute.Source, error)) *Tx {
-	return &Tx{opts: opts, lookup: lookup}
+func New(opts driver.TxOptions, from Connections) *Tx {
+	return &Tx{opts: opts, from: from}
 }
 
 // Implicit runs a write over several units in a transaction of its own, which
 // commits when run returns nil and is rolled back otherwise. Rows that run
 // hands out must not need the transaction's connections any more; those of
 // several units do not (execute.Executor.Query).
-func Implicit(ctx context.Context, opts driver.TxOptions, lookup func(name string) (*execute.Source, error),
-	run func(execute.Branches) error,
-) error {
-	t := New(opts, lookup)
+func Implicit(ctx context.Context, opts driver.TxOptions, from Connections, run func(execute.Branches) error) error {
+	t := New(opts, from)
 	t.implicit = true
 	defer func() { _ = t.Rollback() }() // nothing is left to do after Commit
 	if err := run(t); err != nil {
@@ -96,11 +113,7 @@ func (t *Tx) Branch(ctx context.Context, source string) (*execute.Conn, error) {
 		return nil, fault.Unsupported("data source "+source+" in this transaction", "a DDL statement has committed it on data source "+t.branches[0].source,
 			"begin another transaction after the DDL statement")
 	}
-	s, err := t.lookup(source)
-	if err != nil {
-		return nil, err
-	}
-	conn, err := t.begin(ctx, s)
+	conn, err := t.from.Start(ctx, source, execute.Start{Begin: &t.opts, Holding: len(t.branches) > 0, Wait: branchWait})
 	if err != nil {
 		return nil, err
 	}
@@ -113,37 +126,6 @@ func (t *Tx) Branch(ctx context.Context, source string) (*execute.Conn, error) {
 	t.branches = append(t.branches, &branch{source: source, conn: conn})
 	return conn, nil
 }
-
-// begin opens a branch. While the transaction holds connections of other data
-// sources it waits for one for branchWait only.
-func (t *Tx) begin(ctx context.Context, s *execute.Source) (*execute.Conn, error) {
-	if len(t.branches) == 0 {
-		return s.Begin(ctx, t.opts)
-	}
-	waiting, cancel := context.WithTimeout(ctx, branchWait)
-	defer cancel()
-	conn, err := s.Begin(waiting, t.opts)
-	if err != nil && waiting.Err() != nil && ctx.Err() == nil {
-		return nil, &waitError{source: s.Name, err: err}
-	}
-	return conn, err
-}
-
-// waitError reports that a transaction found no free connection of a further
-// data source. The statement has not been sent.
-type waitError struct {
-	source string
-	err    error
-}
-
-func (e *waitError) Error() string {
-	return fmt.Sprintf("sharding: the transaction waited %s for a connection of data source %s while it held others; transactions that touch data sources in different order may wait for each other: "+
-		"raise maxOpenConns, or roll back and try again", branchWait, e.source)
-}
-
-func (e *waitError) Is(target error) bool { return target == fault.ErrRetryable }
-
-func (e *waitError) Unwrap() error { return e.err }
 
 // Failed notes an error of a branch's connection. After one that cost the
 // branch its transaction, a transaction of several branches can only be rolled
@@ -266,6 +248,15 @@ func rollback(branches []*branch) []*fault.NodeError {
 		b.conn.Release(err != nil)
 		return err
 	})
+}
+
+// Connections gives the open branches, in the order of their opening.
+func (t *Tx) Connections(yield func(source string, conn *execute.Conn) bool) {
+	for _, b := range t.branches {
+		if !yield(b.source, b.conn) {
+			return
+		}
+	}
 }
 
 func (t *Tx) find(source string) *branch {

@@ -27,7 +27,7 @@ var (
 
 func TestBranchesBeginWhenTheyAreFirstNeeded(t *testing.T) {
 	c := newCluster(t)
-	tx := New(driver.TxOptions{Isolation: driver.IsolationLevel(sql.LevelSerializable), ReadOnly: true}, c.lookup)
+	tx := New(driver.TxOptions{Isolation: driver.IsolationLevel(sql.LevelSerializable), ReadOnly: true}, Pools(c.lookup))
 	c.want(t, "ds0")
 	c.must(t, tx, "S1", "ds1")
 	c.must(t, tx, "S2", "ds0")
@@ -373,7 +373,7 @@ func TestABranchThatCannotBeginIsNamed(t *testing.T) {
 
 func TestAnImplicitTransactionCommitsOrLeavesNothing(t *testing.T) {
 	run := func(c *cluster) error {
-		return Implicit(t.Context(), driver.TxOptions{}, c.lookup, func(br execute.Branches) error {
+		return Implicit(t.Context(), driver.TxOptions{}, Pools(c.lookup), func(br execute.Branches) error {
 			return c.exec(t, br, "S", "ds0", "ds1")
 		})
 	}
@@ -407,7 +407,7 @@ func TestAnImplicitTransactionCommitsOrLeavesNothing(t *testing.T) {
 	t.Run("cancelled before the commit", func(t *testing.T) {
 		c := newCluster(t)
 		ctx, cancel := context.WithCancel(t.Context())
-		err := Implicit(ctx, driver.TxOptions{}, c.lookup, func(br execute.Branches) error {
+		err := Implicit(ctx, driver.TxOptions{}, Pools(c.lookup), func(br execute.Branches) error {
 			defer cancel()
 			return c.exec(t, br, "S", "ds0", "ds1")
 		})
