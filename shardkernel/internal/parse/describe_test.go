@@ -54,7 +54,7 @@ func splice(stmt *Statement, prefix string) string {
 func verify(stmt *Statement, prefix string, d *dialect.Dialect) error {
 	return Verify(stmt, splice(stmt, prefix), func(table int) (string, string) {
 		return "", prefix + stmt.Tables[table].Name
-	}, d)
+	}, Edits{}, d)
 }
 
 // describeCond prints a condition in a short form, with columns as table.name.

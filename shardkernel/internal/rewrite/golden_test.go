@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -170,76 +169,6 @@ func runGolden(t *testing.T, p pipeline, block string, total *int) string {
 		t.Errorf("route%s\n%s\n---- got\n%s\n---- want\n%s", directive, sql, got, want)
 	}
 	return strings.Join(lines[:end], "\n") + "\n----\n" + got
-}
-
-// proveSplices parses what a statement became. Where only names were replaced,
-// the tree must be that of the statement with exactly those names changed;
-// otherwise it must at least be a statement of the same kind.
-func proveSplices(t *testing.T, p *pipeline, sql string, args []any) {
-	c, err := p.compile(sql)
-	if err != nil {
-		return // not parsed, but passed through
-	}
-	e, err := c.run(args)
-	if err != nil {
-		t.Errorf("%s\n%v", sql, err)
-		return
-	}
-	stmt := c.program.Statement()
-	for i := range c.result.Units {
-		u, spliced := &c.result.Units[i], withoutUnions(&c.result.Units[i], e.Units[i].SQL)
-		onlyNames := len(e.Units) == len(c.result.Units) && strings.Count(spliced, " AS ") == strings.Count(sql, " AS ") && u.Rows == nil && u.Lists == nil && len(c.result.Keys) == 0 &&
-			c.program.Drops(i) == nil && (stmt.DDL == nil || len(stmt.DDL.Constraints) == 0) &&
-			(e.Merge == nil || e.Merge.Derived == 0 && !e.Merge.HasLimit)
-		if onlyNames {
-			want := func(table int) (schema, name string) {
-				if u.Unions != nil && u.Unions[table].Tables != nil {
-					return "", u.Unions[table].Tables[0]
-				}
-				if u.Names[table] == "" {
-					return "", stmt.Tables[table].Name
-				}
-				return "", u.Names[table]
-			}
-			if err := parse.Verify(stmt, spliced, want, p.dialect); err != nil {
-				t.Errorf("%s\nbecame\n%s\n%v", sql, spliced, err)
-			}
-		}
-		after, err := parse.Parse(spliced, p.set, p.dialect)
-		if err != nil {
-			t.Errorf("%s\nbecame what does not parse:\n%s\n%v", sql, spliced, err)
-			continue
-		}
-		if drops := c.program.Drops(i); drops != nil {
-			proveDrops(t, stmt, drops, after)
-			continue
-		}
-		if after.Kind != stmt.Kind || len(after.Tables) != len(stmt.Tables) || len(after.Markers) != len(e.Units[i].Args) {
-			t.Errorf("%s\nbecame another statement:\n%s\nwith %d arguments for %d markers", sql, spliced, len(e.Units[i].Args), len(after.Markers))
-		}
-		proveLabels(t, stmt, after, spliced)
-	}
-}
-
-var union = regexp.MustCompile(`\(SELECT [^()]*? FROM (\S+)(?: UNION ALL SELECT [^()]*? FROM \S+)+\)`)
-
-// withoutUnions puts the first actual table in the place of each union of a unit.
-func withoutUnions(u *route.Unit, sql string) string {
-	if u.Unions == nil {
-		return sql
-	}
-	return union.ReplaceAllString(sql, "$1")
-}
-
-// proveDrops compares the tables of a DROP with those that its unit was to drop.
-func proveDrops(t *testing.T, stmt *parse.Statement, drops [][]string, after *parse.Statement) {
-	want, got := slices.Concat(drops...), []string{}
-	for _, table := range after.Tables {
-		got = append(got, table.Name)
-	}
-	if after.DDL == nil || after.DDL.Action != stmt.DDL.Action || !slices.Equal(got, want) {
-		t.Errorf("%s\nbecame\n%s\nthat drops %q instead of %q", stmt.Text, after.Text, got, want)
-	}
 }
 
 // proveLabels compares the labels of the columns: names of actual tables must not
