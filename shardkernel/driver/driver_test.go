@@ -335,19 +335,19 @@ func TestSavepointsReachEveryBranch(t *testing.T) {
 func TestRefusedStatementsSendNothing(t *testing.T) {
 	c := open(t)
 	for query, class := range map[string]error{
-		"BEGIN":                                        fault.ErrUnsupported,
-		"SAVEPOINT a":                                  fault.ErrUnsupported,
-		"SET foreign_key_checks = 0":                   fault.ErrUnsupported,
-		"SELECT * FROM t_order WHERE":                  fault.ErrUnsupported,
-		"SELECT 'unclosed FROM t_order":                fault.ErrUnsupported,
-		"SELECT * FROM t_order WHERE order_id = ?":     fault.ErrUnsupported, // no argument
-		"ALTER TABLE t_order RENAME TO t_orders":       fault.ErrUnsupported,
-		"INSERT INTO t_order (a) VALUES (1)":           fault.ErrNoShardingKey,
-		"UPDATE t_order SET order_id = 2":              fault.ErrShardingKeyUpdate,
-		"DELETE FROM t_order LIMIT 1":                  fault.ErrUnsupported,
-		"SELECT DISTINCT a FROM t_order HAVING a > 1":  fault.ErrUnsupported,
-		"SELECT a FROM t_order FOR UPDATE":             fault.ErrUnsupported,
-		"SELECT 1; SELECT * FROM t_order WHERE a = 1;": fault.ErrUnsupported,
+		"BEGIN":                                                fault.ErrUnsupported,
+		"SAVEPOINT a":                                          fault.ErrUnsupported,
+		"SET foreign_key_checks = 0":                           fault.ErrUnsupported,
+		"SELECT * FROM t_order WHERE":                          fault.ErrUnsupported,
+		"SELECT 'unclosed FROM t_order":                        fault.ErrUnsupported,
+		"SELECT * FROM t_order WHERE order_id = ?":             fault.ErrUnsupported, // no argument
+		"ALTER TABLE t_order RENAME TO t_orders":               fault.ErrUnsupported,
+		"INSERT INTO t_order (a) VALUES (1)":                   fault.ErrNoShardingKey,
+		"UPDATE t_order SET order_id = 2":                      fault.ErrShardingKeyUpdate,
+		"DELETE FROM t_order LIMIT 1":                          fault.ErrUnsupported,
+		"SELECT DISTINCT a FROM t_order HAVING a > 1":          fault.ErrUnsupported,
+		"SELECT a FROM t_order LIMIT 1 FOR UPDATE SKIP LOCKED": fault.ErrUnsupported,
+		"SELECT 1; SELECT * FROM t_order WHERE a = 1;":         fault.ErrUnsupported,
 	} {
 		_, execErr := c.Exec(query)
 		rows, queryErr := c.Query(query)

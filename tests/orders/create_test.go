@@ -314,7 +314,7 @@ func TestWritesThatCannotBeRoutedAreRefused(t *testing.T) {
 		"LOAD DATA INFILE 'x' INTO TABLE t_ent_order":                                             sharding.ErrUnsupported,
 		"SELECT id FROM t_ent_order WHERE":                                                        sharding.ErrUnsupported,
 		"SELEC id FROM t_ent_order":                                                               sharding.ErrUnsupported,
-		"SELECT id FROM t_ent_order FOR UPDATE":                                                   sharding.ErrUnsupported,
+		"SELECT id FROM t_ent_order LIMIT 1 FOR UPDATE SKIP LOCKED":                               sharding.ErrUnsupported,
 		"SELECT * FROM other.t_ent_order":                                                         sharding.ErrUnsupported,
 		"PREPARE x FROM 'SELECT * FROM t_ent_order'":                                              sharding.ErrUnsupported,
 		"SELECT /*!50000 id */ FROM t_ent_order /*M! WHERE ent_id = 1 */":                         sharding.ErrUnsupported,

@@ -72,6 +72,8 @@ func New(lookup func(name string) (*Source, error), limits Limits) *Executor {
 // caller closes every cursor, and ctx has to live until then. br is the
 // transaction to run in, and a nil interface outside one.
 //
+// The rows of a plan with InTurn are complete in memory when Query returns.
+//
 // A plan of one unit streams always, in a transaction from the branch's
 // connection. The rows of a write over several units are complete in memory
 // when Query returns.
@@ -91,9 +93,9 @@ func (e *Executor) Query(ctx context.Context, ex *plan.Execution, br Branches) (
 		return []driver.Rows{c}, nil
 	}
 	// single: a cursor of its own for each unit.
-	single := ex.Write || ex.Merge != nil && (ex.Merge.Kind == plan.MergeOrdered || ex.Merge.Kind == plan.MergeRows)
+	single := ex.Write || ex.InTurn || ex.Merge != nil && (ex.Merge.Kind == plan.MergeOrdered || ex.Merge.Kind == plan.MergeRows)
 	perSource := e.limits.MaxConnectionsPerQuery
-	if br != nil || ex.Write {
+	if br != nil || ex.Write || ex.InTurn {
 		perSource = 1
 	}
 	lanes, err := e.lanes(ex, perSource)
@@ -106,8 +108,14 @@ func (e *Executor) Query(ctx context.Context, ex *plan.Execution, br Branches) (
 		if single {
 			out = make([]driver.Rows, len(ex.Units))
 		}
-		err := r.each(e.slots, lanes, func(i int, l *lane) {
+		each := r.each
+		if ex.InTurn {
+			each = r.inTurn
+		}
+		err := each(e.slots, lanes, func(i int, l *lane) {
 			switch {
+			case ex.InTurn:
+				r.buffer(l, out)
 			case !single:
 				out[i] = r.stream(l)
 			case len(l.units) == 1 && !ex.Write:

@@ -77,6 +77,21 @@ func (r *run) each(slots chan struct{}, lanes []*lane, work func(i int, l *lane)
 	return r.settle()
 }
 
+// inTurn is each with one lane after the other, in the order of their units.
+func (r *run) inTurn(slots chan struct{}, lanes []*lane, work func(i int, l *lane)) error {
+	for i, l := range lanes {
+		select {
+		case slots <- struct{}{}:
+			work(i, l)
+			<-slots
+		case <-r.ctx.Done():
+			r.fail(l, 0, r.ctx.Err())
+			r.end(l)
+		}
+	}
+	return r.settle()
+}
+
 // stream sends the lane's first unit and returns the cursor over all of them,
 // nil on failure.
 func (r *run) stream(l *lane) driver.Rows {

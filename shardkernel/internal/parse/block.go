@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -12,14 +13,16 @@ type builder struct {
 	*source
 	stmt   *Statement
 	byNode map[*ast.SelectStmt]*block
-	top    *block // the block of a statement that is a single one, for Cond.Top
-	err    error  // the first one
+	top    *block   // the block of a statement that is a single one, for Cond.Top
+	err    error    // the first one
+	use    ScopeUse // of the blocks being collected
 }
 
 // block is a query block with the names that can be seen in it.
 type block struct {
-	scope   int    // index into Statement.Scopes
-	outer   *block // whose names can be seen too, nil for none
+	scope   int             // index into Statement.Scopes
+	outer   *block          // whose names can be seen too, nil for none
+	sel     *ast.SelectStmt // nil when the block is none
 	sources []tableSource
 	// unruly is true when no table's rows are certain to be in the block's:
 	// SQLite binds a comma as tightly as a right join.
@@ -36,6 +39,11 @@ type tableSource struct {
 	table  int // index into Statement.Tables, or NoTable
 	// nullable is true when an outer join may put NULLs in place of a row.
 	nullable bool
+	// inner is the block of a derived table or common table expression into which
+	// conditions can be carried, nil for others; columns are the names it gives to
+	// the block's columns, nil when they have their own.
+	inner   *block
+	columns []string
 }
 
 func newBuilder(s *source) *builder {
@@ -96,7 +104,7 @@ func (b *builder) fail(err error) {
 
 // newBlock adds a query block below parent, which may be nil.
 func (b *builder) newBlock(parent, outer *block) *block {
-	scope := Scope{Parent: -1}
+	scope := Scope{Parent: -1, Use: b.use}
 	if parent != nil {
 		scope.Parent = parent.scope
 	}
@@ -191,7 +199,8 @@ func (blk *block) find(schema, name string) *tableSource {
 	return folded
 }
 
-// column resolves a column as far as the block itself allows.
+// column resolves a column as far as the block itself allows, through derived
+// tables to the base table whose column it is.
 func (b *builder) column(blk *block, cn *ast.ColumnName) Column {
 	name, _ := b.nameOf(cn.Name)
 	col := Column{Table: NoTable, Name: strings.ToLower(name)}
@@ -202,13 +211,12 @@ func (b *builder) column(blk *block, cn *ast.ColumnName) Column {
 		schema, _ := b.nameOf(cn.Schema)
 		table, _ := b.nameOf(cn.Table)
 		if src := blk.find(schema, table); src != nil {
-			col.Table = src.table
+			return b.columnIn(src, col.Name)
 		}
 		return col
 	}
 	if len(blk.sources) == 1 {
-		col.Table = blk.sources[0].table
-		return col
+		return b.columnIn(&blk.sources[0], col.Name)
 	}
 	for i := range blk.sources {
 		if blk.sources[i].table >= 0 {
@@ -225,7 +233,8 @@ func (blk *block) nullable(c Column) bool {
 		return true
 	}
 	for i := range blk.sources {
-		if blk.sources[i].nullable && (c.Table == AnyTable || c.Table == blk.sources[i].table) {
+		src := &blk.sources[i]
+		if src.nullable && (c.Table == AnyTable || slices.Contains(src.tablesOf(), c.Table)) {
 			return true
 		}
 	}
@@ -270,35 +279,36 @@ func (b *builder) resolveTarget(blk *block, tn *ast.TableName) int {
 // cteFrame holds the names that one WITH clause has defined so far.
 type cteFrame struct {
 	outer *cteFrame
-	names []string
+	ctes  []*cte
 	// later holds the names a recursive WITH defines further on, which MariaDB
 	// sees already and MySQL does not.
 	later []string
 }
 
-// isCTE reports whether a table name refers to a common table expression. It
-// fails on a configured name of which servers differ.
-func (b *builder) isCTE(frame *cteFrame, name string, k int) bool {
+// findCTE finds the common table expression that a table name refers to; ok is
+// true without one where it is one of those defined further on. It fails on a
+// configured name of which servers differ.
+func (b *builder) findCTE(frame *cteFrame, name string, k int) (found *cte, ok bool) {
 	for f := frame; f != nil; f = f.outer {
-		folded := false
-		for _, n := range f.names {
-			if n == name {
-				return true
+		var folded *cte
+		for _, c := range f.ctes {
+			if c.name == name {
+				return c, true
 			}
-			folded = folded || strings.EqualFold(n, name)
+			if strings.EqualFold(c.name, name) {
+				folded = c
+			}
 		}
-		if folded && b.dialect.FoldTables {
-			return true
+		if folded != nil && b.dialect.FoldTables {
+			return folded, true
 		}
-		for _, n := range f.later {
-			folded = folded || strings.EqualFold(n, name)
-		}
-		if folded && k >= 0 {
+		ok = folded != nil || slices.ContainsFunc(f.later, func(n string) bool { return strings.EqualFold(n, name) })
+		if ok && k >= 0 {
 			b.fail(b.refuse(b.sentinels[k].token, "the name may be the table or a common table expression", "rename the common table expression"))
 		}
-		if folded {
-			return true
+		if ok {
+			return nil, true
 		}
 	}
-	return false
+	return nil, false
 }

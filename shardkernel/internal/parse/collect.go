@@ -16,7 +16,7 @@ type collector struct {
 func (c *collector) Enter(n ast.Node) (ast.Node, bool) {
 	switch n := n.(type) {
 	case *ast.SelectStmt, *ast.SetOprStmt:
-		c.b.collectQuery(n, c.block, c.block, c.ctes)
+		c.b.as(UseSubquery, func() { c.b.collectQuery(n, c.block, c.block, c.ctes) })
 		return n, true
 	case *ast.TableName:
 		c.b.addTable(c.block, n, "")
@@ -43,7 +43,7 @@ func (b *builder) collectQuery(n ast.Node, parent, outer *block, ctes *cteFrame)
 		b.collectSelect(n, parent, outer, ctes)
 	case *ast.SetOprStmt:
 		b.stmt.Features |= FeatureUnion
-		b.addBlocks(n.SelectList, parent, outer)
+		b.addBlocks(n.SelectList, parent, outer, n.Limit != nil)
 		ctes = b.collectWith(n.With, parent, outer, ctes)
 		b.collectQuery(n.SelectList, parent, outer, ctes)
 		if n.OrderBy != nil {
@@ -60,13 +60,15 @@ func (b *builder) collectQuery(n ast.Node, parent, outer *block, ctes *cteFrame)
 
 // addBlocks adds the blocks of the branches of a set operation, so that they
 // come before those in its WITH.
-func (b *builder) addBlocks(list *ast.SetOprSelectList, parent, outer *block) {
+func (b *builder) addBlocks(list *ast.SetOprSelectList, parent, outer *block, limit bool) {
+	limit = limit || list.Limit != nil
 	for _, n := range list.Selects {
 		switch n := n.(type) {
 		case *ast.SelectStmt:
 			b.byNode[n] = b.newBlock(parent, outer)
+			b.scopeOf(b.byNode[n]).Limit = limit
 		case *ast.SetOprSelectList:
-			b.addBlocks(n, parent, outer)
+			b.addBlocks(n, parent, outer, limit)
 		}
 	}
 }
@@ -92,21 +94,28 @@ func (b *builder) collectWith(w *ast.WithClause, parent, outer *block, ctes *cte
 	}
 	b.stmt.Features |= FeatureCTE
 	frame := &cteFrame{outer: ctes}
-	for i, cte := range w.CTEs {
-		name, _ := b.nameOf(cte.Name)
-		b.see(cte.Name)
-		b.see(cte.ColNameList...)
+	for i, def := range w.CTEs {
+		name, _ := b.nameOf(def.Name)
+		b.see(def.Name)
+		b.see(def.ColNameList...)
 		frame.later = nil
+		c := &cte{name: name, columns: b.namesOf(def.ColNameList), parent: -1}
+		if parent != nil {
+			c.parent = parent.scope
+		}
 		if w.IsRecursive {
-			frame.names = append(frame.names, name)
+			frame.ctes = append(frame.ctes, c)
 			for _, l := range w.CTEs[i+1:] {
 				later, _ := b.nameOf(l.Name)
 				frame.later = append(frame.later, later)
 			}
 		}
-		b.collectQuery(cte.Query.Query, parent, outer, frame)
+		b.as(UseFrom, func() { b.collectQuery(def.Query.Query, parent, outer, frame) })
 		if !w.IsRecursive {
-			frame.names = append(frame.names, name)
+			if n, ok := def.Query.Query.(*ast.SelectStmt); ok {
+				c.block = b.byNode[n]
+			}
+			frame.ctes = append(frame.ctes, c)
 		}
 	}
 	frame.later = nil
@@ -119,6 +128,9 @@ func (b *builder) collectSelect(n *ast.SelectStmt, parent, outer *block, ctes *c
 		blk = b.newBlock(parent, outer)
 		b.byNode[n] = blk
 	}
+	blk.sel = n
+	scope := b.scopeOf(blk)
+	scope.Limit = scope.Limit || n.Limit != nil
 	ctes = b.collectWith(n.With, blk, outer, ctes)
 	c := &collector{b: b, block: blk, ctes: ctes}
 	if n.Fields != nil {
@@ -180,8 +192,7 @@ func (b *builder) collectSource(n *ast.TableSource, blk *block, ctes *cteFrame, 
 	b.see(n.ColumnNames...)
 	alias, _ := b.nameOf(n.AsName)
 	src := tableSource{name: alias, alias: alias != "", table: NoTable, nullable: nullable}
-	scope := b.scopeOf(blk)
-	scope.Sources++
+	b.scopeOf(blk).Sources++
 	switch t := n.Source.(type) {
 	case *ast.TableName:
 		name, k := b.nameOf(t.Name)
@@ -192,20 +203,28 @@ func (b *builder) collectSource(n *ast.TableSource, blk *block, ctes *cteFrame, 
 		if t.TableSample != nil || t.AsOf != nil {
 			b.fail(b.refuse(b.tails.verb, "TABLESAMPLE and AS OF are not supported", "leave them out"))
 		}
-		if src.schema == "" && b.isCTE(ctes, name, k) {
-			b.see(t.Name)
-			src.alias, scope.Derived = true, true
-			break
+		if src.schema == "" {
+			if c, ok := b.findCTE(ctes, name, k); ok {
+				b.see(t.Name)
+				src.alias, b.scopeOf(blk).Derived = true, true
+				src.columns = b.namesOf(n.ColumnNames)
+				b.refer(c, blk, &src)
+				break
+			}
 		}
 		src.table = b.addTable(blk, t, alias)
 	case *ast.SelectStmt, *ast.SetOprStmt:
 		b.stmt.Features |= FeatureDerived
-		scope.Derived, src.alias = true, true
+		b.scopeOf(blk).Derived, src.alias = true, true
 		outer := blk.outer
 		if n.Lateral {
 			outer = blk
 		}
-		b.collectQuery(t, blk, outer, ctes)
+		b.as(UseFrom, func() { b.collectQuery(t, blk, outer, ctes) })
+		src.columns = b.namesOf(n.ColumnNames)
+		if sel, ok := t.(*ast.SelectStmt); ok && b.byNode[sel] != nil {
+			b.enclose(b.byNode[sel], blk, &src)
+		}
 	default:
 		b.fail(b.refuse(b.tails.verb, "a table source that is not understood", "simplify the FROM clause"))
 	}
@@ -213,4 +232,14 @@ func (b *builder) collectSource(n *ast.TableSource, blk *block, ctes *cteFrame, 
 	if len(blk.sources) == maxSources {
 		b.fail(b.refuse(b.tails.verb, "too many tables are joined", "split the statement"))
 	}
+}
+
+// namesOf returns the names as they stand in the text, nil for none.
+func (b *builder) namesOf(names []ast.CIStr) []string {
+	var out []string
+	for _, n := range names {
+		name, _ := b.nameOf(n)
+		out = append(out, name)
+	}
+	return out
 }

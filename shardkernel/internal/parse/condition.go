@@ -1,6 +1,9 @@
 package parse
 
 import (
+	"cmp"
+	"strings"
+
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/pingcap/tidb/pkg/parser/test_driver"
@@ -9,7 +12,34 @@ import (
 // conditions turns expressions of one block into condition trees.
 type conditions struct {
 	*builder
-	block *block
+	block  *block
+	having *ast.SelectStmt // set for conditions of HAVING
+}
+
+// column resolves a column of a condition. In HAVING a name is an item of the
+// select list first, and a condition says something of every row only where there
+// are no groups, or by their keys.
+func (c *conditions) column(blk *block, cn *ast.ColumnName) Column {
+	if c.having == nil {
+		return c.builder.column(blk, cn)
+	}
+	name, _ := c.nameOf(cn.Name)
+	none := Column{Table: NoTable, Name: strings.ToLower(name)}
+	col := c.builder.column(blk, cn)
+	if cn.Table.O == "" {
+		for _, f := range c.having.Fields.Fields {
+			if f.WildCard == nil && strings.EqualFold(c.labelOf(f), name) && c.columnOfField(blk, f, none.Name) != col {
+				if f.AsName.O == "" || columnOf(f.Expr) == nil {
+					return none
+				}
+				col = c.columnOfField(blk, f, none.Name)
+			}
+		}
+	}
+	if !c.grouped(blk, c.having, col) {
+		return none
+	}
+	return col
 }
 
 var (
@@ -43,6 +73,10 @@ func (c *conditions) cond(e ast.ExprNode, negated, top bool) *Cond {
 	case *ast.PatternInExpr:
 		if e.Not == negated {
 			return c.in(e, top && !negated)
+		}
+	case *ast.CompareSubqueryExpr:
+		if sub, ok := e.R.(*ast.SubqueryExpr); ok && !negated && e.Op == opcode.EQ && !e.All {
+			c.noteTrue(sub.Query)
 		}
 	case *ast.BetweenExpr:
 		if e.Not == negated {
@@ -171,7 +205,7 @@ var comparisons = map[opcode.Op]struct {
 
 func (c *conditions) comparison(e *ast.BinaryOperationExpr, negated bool) *Cond {
 	op, left, right := e.Op, e.L, e.R
-	cmp, ok := comparisons[op]
+	known, ok := comparisons[op]
 	if !ok {
 		return openCond
 	}
@@ -182,23 +216,29 @@ func (c *conditions) comparison(e *ast.BinaryOperationExpr, negated bool) *Cond 
 		if op == opcode.NullEQ {
 			return openCond
 		}
-		op = cmp.negated
+		op = known.negated
 	}
 	if l, r := rowOf(left), rowOf(right); l != nil && r != nil {
-		return c.rowEquality(op, l, r)
+		return c.rows(op, l, r)
+	}
+	if truth, known := compareLiterals(op, left, right); known {
+		if truth {
+			return openCond
+		}
+		return falseCond
 	}
 	col := columnOf(left)
 	if col == nil {
 		col, right = columnOf(right), left
 		op = comparisons[op].swapped
 	}
-	if cmp = comparisons[op]; col == nil || !cmp.known || !isConstant(right) {
+	if known = comparisons[op]; col == nil || !known.known || !isConstant(right) {
 		return openCond
 	}
 	if op == opcode.NullEQ {
 		return c.nullSafe(col, right)
 	}
-	return &Cond{Op: CondCompare, Column: c.column(c.block, col), Compare: cmp.compare, Values: []Operand{c.operand(right)}}
+	return &Cond{Op: CondCompare, Column: c.column(c.block, col), Compare: known.compare, Values: []Operand{c.operand(right)}}
 }
 
 // nullSafe is column <=> value. A value that is not known yet may be NULL.
@@ -206,24 +246,61 @@ func (c *conditions) nullSafe(col *ast.ColumnName, value ast.ExprNode) *Cond {
 	if isNullLiteral(value) {
 		return c.columnIsNull(c.column(c.block, col))
 	}
-	column := c.column(c.block, col)
-	equal := &Cond{Op: CondCompare, Column: column, Compare: Equal, Values: []Operand{c.operand(value)}}
-	if equal.Values[0].Kind == OperandLiteral {
-		return equal
+	out := &Cond{Op: CondCompare, Column: c.column(c.block, col), Compare: NullSafe, Values: []Operand{c.operand(value)}}
+	if out.Values[0].Kind == OperandLiteral {
+		out.Compare = Equal
 	}
-	return orConds([]*Cond{equal, c.columnIsNull(column)})
+	return out
 }
 
-// rowEquality is (a, b) = (1, 2).
-func (c *conditions) rowEquality(op opcode.Op, l, r *ast.RowExpr) *Cond {
-	if op != opcode.EQ || len(l.Values) != len(r.Values) {
+// rows is (a, b) = (1, 2), or one of the other comparisons, which go by the first
+// pair until it is equal.
+func (c *conditions) rows(op opcode.Op, l, r *ast.RowExpr) *Cond {
+	if len(l.Values) != len(r.Values) {
+		return openCond
+	}
+	first := func(op opcode.Op) *Cond {
+		return c.comparison(&ast.BinaryOperationExpr{Op: op, L: l.Values[0], R: r.Values[0]}, false)
+	}
+	switch op {
+	case opcode.LT, opcode.LE:
+		return first(opcode.LE)
+	case opcode.GT, opcode.GE:
+		return first(opcode.GE)
+	case opcode.EQ, opcode.NullEQ:
+	default:
 		return openCond
 	}
 	kids := make([]*Cond, len(l.Values))
 	for i := range l.Values {
-		kids[i] = c.comparison(&ast.BinaryOperationExpr{Op: opcode.EQ, L: l.Values[i], R: r.Values[i]}, false)
+		kids[i] = c.comparison(&ast.BinaryOperationExpr{Op: op, L: l.Values[i], R: r.Values[i]}, false)
 	}
 	return andConds(kids)
+}
+
+// compareLiterals compares two integer literals, as in WHERE 1 = 0.
+func compareLiterals(op opcode.Op, l, r ast.ExprNode) (truth, known bool) {
+	a, okA := unwrap(l).(*test_driver.ValueExpr)
+	b, okB := unwrap(r).(*test_driver.ValueExpr)
+	if !okA || !okB || a.Kind() != test_driver.KindInt64 || b.Kind() != test_driver.KindInt64 {
+		return false, false
+	}
+	order := cmp.Compare(a.GetInt64(), b.GetInt64())
+	switch op {
+	case opcode.EQ, opcode.NullEQ:
+		return order == 0, true
+	case opcode.NE:
+		return order != 0, true
+	case opcode.LT:
+		return order < 0, true
+	case opcode.LE:
+		return order <= 0, true
+	case opcode.GT:
+		return order > 0, true
+	case opcode.GE:
+		return order >= 0, true
+	}
+	return false, false
 }
 
 func (c *conditions) isNull(e ast.ExprNode) *Cond {
@@ -259,6 +336,9 @@ func (c *conditions) between(e *ast.BetweenExpr) *Cond {
 }
 
 func (c *conditions) in(e *ast.PatternInExpr, top bool) *Cond {
+	if sub, ok := e.Sel.(*ast.SubqueryExpr); ok {
+		c.noteTrue(sub.Query)
+	}
 	if e.Sel != nil || len(e.List) == 0 {
 		return openCond
 	}
@@ -276,12 +356,16 @@ func (c *conditions) in(e *ast.PatternInExpr, top bool) *Cond {
 		return openCond
 	}
 	out.Op = CondTupleIn
+	columns := false
 	for _, v := range row.Values {
-		col := columnOf(v)
-		if col == nil {
-			return openCond
+		column := Column{Table: NoTable}
+		if col := columnOf(v); col != nil {
+			column, columns = c.column(c.block, col), true
 		}
-		out.Columns = append(out.Columns, c.column(c.block, col))
+		out.Columns = append(out.Columns, column)
+	}
+	if !columns {
+		return openCond
 	}
 	for _, v := range e.List {
 		r := rowOf(v)

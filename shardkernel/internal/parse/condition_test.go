@@ -17,7 +17,7 @@ func TestConditionsOfOneTable(t *testing.T) {
 		{"t_order.id = ? AND `t_order`.`a` = ?", "(0.id = ?0 AND 0.a = ?1)"},
 		{"id <=> 5", "0.id = 5"},
 		{"id <=> NULL", "0.id IS NULL"},
-		{"id <=> ?", "(0.id = ?0 OR 0.id IS NULL)"},
+		{"id <=> ?", "0.id <=> ?0"},
 		{"NOT (id <=> 5)", "open"},
 		{"id < 1", "0.id < 1"},
 		{"1 < id", "0.id > 1"},
@@ -89,13 +89,24 @@ func TestConditionsOfOneTable(t *testing.T) {
 		{"(a, id) IN ((1, 2), (3, ?))", "(0.a, 0.id) IN ((1, 2), (3, ?0)) [(1, 2)|(3, ?)] top"},
 		{"(a, id) IN ((1, NULL))", "(0.a, 0.id) IN ((1, NULL)) [(1, NULL)] top"},
 		{"(a, id) NOT IN ((1, 2))", "open"},
-		{"(a, f(id)) IN ((1, 2))", "open"},
+		{"(a, f(id)) IN ((1, 2))", "(0.a, none.) IN ((1, 2)) [(1, 2)] top"},
+		{"(f(a), f(id)) IN ((1, 2))", "open"},
 		{"(a, id) = (1, 2)", "(0.a = 1 AND 0.id = 2)"},
 		{"ROW(a, id) = ROW(1, ?)", "(0.a = 1 AND 0.id = ?0)"},
 		{"(a, id) = (1, NULL)", "false"},
 		{"(a, id) <> (1, 2)", "open"},
 		{"NOT ((a, id) <> (1, 2))", "(0.a = 1 AND 0.id = 2)"},
-		{"(a, id) > (1, 2)", "open"},
+		{"(a, id) > (1, 2)", "0.a >= 1"},
+		{"(a, id) <= (?, 2)", "0.a <= ?0"},
+		{"(a, id) < (NULL, 2)", "false"},
+		{"NOT ((a, id) > (1, 2))", "0.a <= 1"},
+		{"(1, 2) < (a, id)", "0.a >= 1"},
+		{"(a, id) <=> (1, NULL)", "(0.a = 1 AND 0.id IS NULL)"},
+		{"id = 1 AND 1 = 1", "0.id = 1"},
+		{"id = 1 OR 1 <> 1", "0.id = 1"},
+		{"id = 1 AND 1 = 0", "false"},
+		{"id = 1 OR NOT (1 > 0)", "0.id = 1"},
+		{"1 = '1'", "open"},
 		{"id = a", "open"},
 		{"id = 10 + ?", "0.id = +(10, ?0)"},
 		{"id = -?", "0.id = neg(?0)"},
@@ -175,7 +186,7 @@ func TestConditionsAndJoins(t *testing.T) {
 		{a + " RIGHT JOIN " + b + " ON a.k = b.k AND b.k = 5", "open", "left [1] [0] 0.k=1.k", ""},
 		{a + " LEFT JOIN " + b + " ON a.k = b.k WHERE b.k = 4", "1.k = 4", "left [0] [1] 0.k=1.k", ""},
 		{a + " LEFT JOIN " + b + " ON a.k = b.k WHERE b.k IS NULL", "open", "left [0] [1] 0.k=1.k", ""},
-		{a + " LEFT JOIN " + b + " ON a.k = b.k WHERE b.k <=> ?", "open", "left [0] [1] 0.k=1.k", ""},
+		{a + " LEFT JOIN " + b + " ON a.k = b.k WHERE b.k <=> ?", "1.k <=> ?0", "left [0] [1] 0.k=1.k", ""},
 		{a + " LEFT JOIN " + b + " ON a.k = b.k WHERE a.k IS NULL", "0.k IS NULL", "left [0] [1] 0.k=1.k", ""},
 		{a + " LEFT JOIN " + b + " ON a.k = b.k WHERE k IS NULL", "open", "left [0] [1] 0.k=1.k", ""},
 		{a + " RIGHT JOIN " + b + " ON a.k = b.k WHERE a.k IS NULL", "open", "left [1] [0] 0.k=1.k", ""},
@@ -439,7 +450,7 @@ func holds(c *Cond, x row) bool {
 		}
 		return false
 	case CondCompare:
-		return is([...]string{"=", "<", "<=", ">", ">="}[c.Compare], c.Column, c.Values[0])
+		return is([...]string{"=", "<", "<=", ">", ">=", "<=>"}[c.Compare], c.Column, c.Values[0])
 	case CondIn:
 		for _, v := range c.Values {
 			if is("=", c.Column, v) {

@@ -100,7 +100,7 @@ func describeCond(stmt *Statement, c *Cond) string {
 		}
 		return "(" + strings.Join(parts, sep) + ")"
 	case CondCompare:
-		return describeColumn(stmt, c.Column) + [...]string{" = ", " < ", " <= ", " > ", " >= "}[c.Compare] + describeOperand(c.Values[0])
+		return describeColumn(stmt, c.Column) + [...]string{" = ", " < ", " <= ", " > ", " >= ", " <=> "}[c.Compare] + describeOperand(c.Values[0])
 	case CondIn:
 		return describeColumn(stmt, c.Column) + " IN " + list(c.Values) + spans()
 	case CondBetween:

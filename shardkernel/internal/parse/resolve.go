@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -12,6 +13,8 @@ import (
 type resolver struct {
 	b     *builder
 	block *block
+	// condition is true for a condition on rows: WHERE, or ON of a join.
+	condition bool
 }
 
 // Enter implements ast.Visitor.
@@ -28,6 +31,7 @@ func (r *resolver) Enter(n ast.Node) (ast.Node, bool) {
 	case *ast.ColumnName:
 		b.see(n.Name)
 		b.resolveQualifier(r.block, n.Schema, n.Table)
+		b.noteOuter(r.block, n.Schema, n.Table)
 	case *ast.DefaultExpr:
 		if n.Name != nil { // which DefaultExpr.Accept does not visit
 			walk(r, n.Name)
@@ -38,11 +42,24 @@ func (r *resolver) Enter(n ast.Node) (ast.Node, bool) {
 			b.stmt.Features |= FeatureStar
 			b.resolveQualifier(r.block, n.WildCard.Schema, n.WildCard.Table)
 		}
-	case *ast.MatchAgainst:
-		b.stmt.Features |= FeatureMatch
 	case *ast.FuncCallExpr:
 		b.see(n.Schema, n.FnName)
 		b.noteFunction(n)
+	case *ast.PatternInExpr:
+		if sub, ok := n.Sel.(*ast.SubqueryExpr); ok {
+			b.noteMember(r.block, n.Expr, sub.Query)
+		}
+	case *ast.CompareSubqueryExpr:
+		if sub, ok := n.R.(*ast.SubqueryExpr); ok && n.Op == opcode.EQ && !n.All {
+			b.noteMember(r.block, n.L, sub.Query)
+		}
+	case *ast.AggregateFuncExpr:
+		b.noteAggregate(r.block, n)
+	case *ast.MatchAgainst:
+		b.stmt.Features |= FeatureMatch
+		if !n.Modifier.IsBooleanMode() || !r.condition {
+			b.stmt.Features |= FeatureRelevance
+		}
 	case *ast.WindowFuncExpr:
 		b.stmt.Features |= FeatureWindow
 	case *ast.WindowSpec:
@@ -81,6 +98,11 @@ func (b *builder) noteFunction(n *ast.FuncCallExpr) {
 		b.stmt.Features |= FeatureFoundRows
 	case "last_insert_id":
 		b.stmt.Features |= FeatureLastInsertID
+	case "rownum":
+		b.stmt.Features |= FeatureRowNumber
+	case "st_collect", "total", "string_agg", "median", "percentile", "percentile_cont", "percentile_disc",
+		"json_group_array", "json_group_object", "jsonb_group_array", "jsonb_group_object":
+		b.stmt.Features |= FeatureOtherAggregate // of MySQL 8, MariaDB and SQLite
 	case "get_lock", "release_lock", "release_all_locks", "is_free_lock", "is_used_lock":
 		b.stmt.Features |= FeatureLock
 	}
@@ -142,6 +164,8 @@ func (b *builder) resolveSelect(n *ast.SelectStmt) {
 	}
 	if n.Having != nil {
 		walk(r, n.Having)
+		c := conditions{builder: b, block: blk, having: n}
+		b.addCondition(blk, c.cond(n.Having.Expr, false, false))
 	}
 	for _, row := range n.Lists {
 		walk(r, row)
@@ -155,12 +179,28 @@ func (b *builder) resolveSelect(n *ast.SelectStmt) {
 	}
 	if n.LockInfo != nil && n.LockInfo.LockType != ast.SelectLockNone {
 		b.stmt.Features |= FeatureLocking
+		switch n.LockInfo.LockType {
+		case ast.SelectLockForUpdateSkipLocked, ast.SelectLockForShareSkipLocked:
+			b.stmt.Features |= FeatureSkipLocked
+		}
 		for _, t := range n.LockInfo.Tables {
 			b.resolveTarget(blk, t)
 		}
 	}
 	if n.SelectIntoOpt != nil {
 		b.stmt.Features |= FeatureInto
+	}
+	b.scopeOf(blk).Labelled = b.labelled(n)
+}
+
+// addCondition adds what every row of the block fulfils.
+func (b *builder) addCondition(blk *block, c *Cond) {
+	scope := b.scopeOf(blk)
+	if scope.Where != nil {
+		c = andConds([]*Cond{scope.Where, c})
+	}
+	if c.Op != CondOpen {
+		scope.Where = c
 	}
 }
 
@@ -173,7 +213,7 @@ func (b *builder) resolveBlock(blk *block, from *ast.Join, where ast.ExprNode) {
 		j.join(from, blk.unruly)
 	}
 	if where != nil {
-		walk(&resolver{b: b, block: blk}, where)
+		walk(&resolver{b: b, block: blk, condition: true}, where)
 		b.scopeOf(blk).Equal = b.equalities(blk, where, nil)
 		c := conditions{builder: b, block: blk}
 		conds = append(conds, c.cond(where, false, blk == b.top))
@@ -184,9 +224,7 @@ func (b *builder) resolveBlock(blk *block, from *ast.Join, where ast.ExprNode) {
 		c := conditions{builder: b, block: blk}
 		conds = append(conds, c.cond(on, false, false))
 	}
-	if c := andConds(conds); c.Op != CondOpen {
-		b.scopeOf(blk).Where = c
-	}
+	b.addCondition(blk, andConds(conds))
 }
 
 // joiner walks the FROM clause of a block.
@@ -199,19 +237,19 @@ type joiner struct {
 
 // side is what stands on one side of a join.
 type side struct {
-	tables []int
-	others bool              // holds sources that are no base tables
-	using  map[string]Column // the tables' columns that USING columns stand for
+	tables  []int
+	sources []int             // indexes into block.sources
+	using   map[string]Column // the tables' columns that USING columns stand for
 }
 
-// column returns what a USING column is on this side.
-func (s side) column(name string) Column {
+// usingColumn returns what a USING column is on a side.
+func (j *joiner) usingColumn(s side, name string) Column {
 	if c, ok := s.using[name]; ok {
 		return c
 	}
 	switch {
-	case len(s.tables) == 1 && !s.others:
-		return Column{Table: s.tables[0], Name: name}
+	case len(s.sources) == 1:
+		return j.columnIn(&j.block.sources[s.sources[0]], name)
 	case len(s.tables) == 0:
 		return Column{Table: NoTable, Name: name}
 	}
@@ -221,15 +259,12 @@ func (s side) column(name string) Column {
 func (j *joiner) join(n ast.ResultSetNode, nullable bool) side {
 	switch n := n.(type) {
 	case *ast.TableSource:
-		src := j.block.sources[j.next]
+		at := j.next
 		j.next++
 		if _, ok := n.Source.(*ast.TableName); !ok {
 			j.resolveQuery(n.Source, j.block.outer)
 		}
-		if src.table < 0 {
-			return side{others: true}
-		}
-		return side{tables: []int{src.table}}
+		return side{tables: j.block.sources[at].tablesOf(), sources: []int{at}}
 	case *ast.Join:
 		left := j.join(n.Left, nullable || n.Tp == ast.RightJoin)
 		if n.Right == nil {
@@ -238,14 +273,14 @@ func (j *joiner) join(n ast.ResultSetNode, nullable bool) side {
 		right := j.join(n.Right, nullable || n.Tp == ast.LeftJoin)
 		return j.combine(n, left, right, nullable)
 	}
-	return side{others: true}
+	return side{}
 }
 
 func (j *joiner) combine(n *ast.Join, left, right side, nullable bool) side {
 	out := Join{Left: left.tables, Right: right.tables}
 	all := side{
-		tables: append(append([]int(nil), left.tables...), right.tables...),
-		others: left.others || right.others,
+		tables:  slices.Concat(left.tables, right.tables),
+		sources: slices.Concat(left.sources, right.sources),
 	}
 	outer := n.Tp == ast.LeftJoin || n.Tp == ast.RightJoin
 	if outer {
@@ -261,7 +296,7 @@ func (j *joiner) combine(n *ast.Join, left, right side, nullable bool) side {
 	}
 	j.block.merged = j.block.merged || n.NaturalJoin || len(n.Using) > 0
 	if n.On != nil {
-		walk(&resolver{b: j.builder, block: j.block}, n.On.Expr)
+		walk(&resolver{b: j.builder, block: j.block, condition: true}, n.On.Expr)
 		out.Equal = j.equalities(j.block, n.On.Expr, nil)
 		if !outer && !nullable {
 			j.on = append(j.on, n.On.Expr)
@@ -281,7 +316,7 @@ func (j *joiner) combine(n *ast.Join, left, right side, nullable bool) side {
 		walk(&resolver{b: j.builder, block: j.block}, cn)
 		name, _ := j.nameOf(cn.Name)
 		name = strings.ToLower(name)
-		l, r := left.column(name), right.column(name)
+		l, r := j.usingColumn(left, name), j.usingColumn(right, name)
 		out.Equal = append(out.Equal, ColumnPair{A: l, B: r})
 		if all.using == nil {
 			all.using = map[string]Column{}
@@ -303,9 +338,14 @@ func (b *builder) equalities(blk *block, e ast.ExprNode, pairs []ColumnPair) []C
 		case opcode.LogicAnd:
 			return b.equalities(blk, e.R, b.equalities(blk, e.L, pairs))
 		case opcode.EQ:
-			l, r := columnOf(e.L), columnOf(e.R)
-			if l != nil && r != nil {
-				pairs = append(pairs, ColumnPair{A: b.column(blk, l), B: b.column(blk, r)})
+			left, right := []ast.ExprNode{e.L}, []ast.ExprNode{e.R}
+			if l, r := rowOf(e.L), rowOf(e.R); l != nil && r != nil && len(l.Values) == len(r.Values) {
+				left, right = l.Values, r.Values
+			}
+			for i := range left {
+				if l, r := columnOf(left[i]), columnOf(right[i]); l != nil && r != nil {
+					pairs = append(pairs, ColumnPair{A: b.reach(blk, l), B: b.reach(blk, r)})
+				}
 			}
 		}
 	}

@@ -180,7 +180,7 @@ func (b *builder) item(f *ast.SelectField, blk *block, from, to int) Item {
 	it.Label = b.text[it.Expr.Start:it.Expr.End]
 	switch e := expr.(type) {
 	case *ast.ColumnNameExpr:
-		col := b.column(blk, e.Name)
+		col := b.shown(blk, e.Name)
 		it.Column = &col
 		it.Label, _ = b.nameOf(e.Name.Name)
 	case *ast.AggregateFuncExpr:
@@ -216,7 +216,7 @@ func (b *builder) aggregate(e *ast.AggregateFuncExpr, blk *block) *Aggregate {
 			a.Star = v.Kind() != test_driver.KindNull
 		}
 		if cn := columnOf(e.Args[0]); cn != nil {
-			col := b.column(blk, cn)
+			col := b.shown(blk, cn)
 			a.Column = &col
 		}
 	}
@@ -289,7 +289,7 @@ func (b *builder) resolveByItem(by *ByItem, sel *Select, e ast.ExprNode, blk *bl
 	by.HasAggregate = hasAggregate(expr)
 	switch expr := expr.(type) {
 	case *ast.ColumnNameExpr:
-		col := b.column(blk, expr.Name)
+		col := b.shown(blk, expr.Name)
 		by.Column = &col
 		b.matchColumn(by, sel, expr.Name, order)
 		return

@@ -71,7 +71,31 @@ type Rename struct {
 
 // Scope is one query block, or the single block of an INSERT, UPDATE, DELETE.
 type Scope struct {
-	Parent int // index of the enclosing block, -1 for the outermost
+	// Parent is the index of the enclosing block, of a common table expression
+	// that is looked into that which names it; -1 for the outermost.
+	Parent int
+	Use    ScopeUse
+	// Nullable is true for a block in FROM that is looked into and stands on a
+	// nullable side of an outer join there.
+	Nullable bool
+	// Limit is true when LIMIT stands in the block, or behind the set operation
+	// it is a branch of.
+	Limit bool
+	// Correlated is true when a qualifier in the block names a table of a block
+	// around it.
+	Correlated bool
+	// Member holds, for a subquery of IN or = ANY, the columns of the block around
+	// it, as A, that columns of the subquery's rows, as B, have to equal.
+	// OnlyTrue tells that it stands where FALSE and NULL are the same.
+	Member   []ColumnPair
+	OnlyTrue bool
+	// Aggregated holds the unqualified names, in lower case, in aggregate functions
+	// of a subquery. One that belongs to an enclosing block would make the
+	// aggregate that block's.
+	Aggregated []string
+	// Labelled holds the texts of the select list that label columns: items that
+	// are neither columns nor have an alias.
+	Labelled []Span
 	// Where is what every row of the block fulfils: WHERE and the ON conditions
 	// of inner joins that stand on no nullable side of an outer join, joined by
 	// AND. Nil when there is nothing.
@@ -153,6 +177,11 @@ const (
 	FeatureIndexHint                          // USE, FORCE, IGNORE INDEX
 	FeatureStar                               // * or t.* in a select list, or columns that a natural join finds
 	FeatureMatch                              // MATCH … AGAINST
+	FeatureSkipLocked                         // FOR UPDATE SKIP LOCKED, FOR SHARE SKIP LOCKED
+	FeatureRowNumber                          // ROWNUM()
+	FeatureRelevance                          // MATCH … AGAINST whose value weighs words, or counts otherwise than as a condition
+	FeatureOtherAggregate                     // an aggregate function that the parser takes for another
+	FeatureOuterAggregate                     // an aggregate function in a subquery over columns of the block around it
 )
 
 // CondOp is the operator of a Cond.
@@ -177,11 +206,12 @@ type Compare uint8
 
 // The comparisons. Others (such as <>) are CondOpen.
 const (
-	Equal Compare = iota // = and <=>
+	Equal Compare = iota // = and <=> with a value that is not NULL
 	Less
 	LessEqual
 	Greater
 	GreaterEqual
+	NullSafe // <=> with a value that may be NULL
 )
 
 // Cond is a node of a condition tree.

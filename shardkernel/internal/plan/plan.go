@@ -56,6 +56,9 @@ type Execution struct {
 	Query  bool   // may return rows
 	Reads  Reads  // what the caller hinted
 	DDL    bool   // defines tables: every unit commits by itself
+	// InTurn runs the units one after the other, each to its end, in their order:
+	// a locking read, whose locks two statements must not take in different orders.
+	InTurn bool
 	Merge  *Merge // nil when there is one unit
 	// LastInsertID answers an insert with generated keys, or over several units:
 	// the first generated key, else the last explicit integer key, else 0.

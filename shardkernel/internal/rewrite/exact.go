@@ -33,6 +33,10 @@ func (r *recipe) exactSum(a *parse.Aggregate) bool {
 	if r.template.server.Dialect.Name != dialect.MySQL.Name {
 		return true // integers and floating point, which hide nothing
 	}
+	if r.derivedSources() {
+		// What a derived table shows under a name may be a quotient.
+		return a.Column != nil && a.Column.Table >= 0
+	}
 	if a.Column != nil {
 		return true
 	}
@@ -48,7 +52,7 @@ func (r *recipe) exactSum(a *parse.Aggregate) bool {
 // decimalsOf returns the decimals that a column of that name has at most.
 func (r *recipe) decimalsOf(name string) int {
 	most, found := 0, false
-	for table := range r.template.stmt.Tables {
+	for _, table := range r.tables() {
 		t := r.tableOf(table)
 		if t == nil {
 			return unknownDecimals

@@ -135,8 +135,8 @@ func (r *recipe) severalLike(by *parse.ByItem) bool {
 // sharedName reports whether an expression holds a name without a table that
 // several tables have as a column.
 func (r *recipe) sharedName(s parse.Span) bool {
-	tables := r.template.stmt.Tables
-	if len(tables) < 2 {
+	tables := r.tables()
+	if r.template.stmt.Scopes[0].Sources < 2 {
 		return false
 	}
 	words, _ := sumWords(r.text(s))
@@ -145,7 +145,10 @@ func (r *recipe) sharedName(s parse.Span) bool {
 			continue
 		}
 		owners := 0
-		for table := range tables {
+		if r.derivedSources() {
+			return true // or it may be one of theirs
+		}
+		for _, table := range tables {
 			if _, ok := r.tableOf(table).Column(strings.TrimPrefix(word, "`")); ok {
 				owners++
 			}
@@ -162,6 +165,9 @@ func (r *recipe) sharedName(s parse.Span) bool {
 func (r *recipe) key(by *parse.ByItem, alias, clause string) (plan.SortKey, error) {
 	key := plan.SortKey{Desc: by.Desc}
 	s := r.spellingOf(by)
+	if r.derivedSources() && s.column != nil && s.column.Table == parse.NoTable {
+		return key, refuse(clause+" "+r.text(by.Span), "which column of which table it is cannot be seen through the derived table", "give the column no other name in the derived table, and name its table where several are joined")
+	}
 	if column, ok := r.exactColumn(s, alias); ok {
 		key.Column = column
 		return key, nil

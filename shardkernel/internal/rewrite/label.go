@@ -22,8 +22,8 @@ type labels struct {
 	// as an alias, FROM t_order_3 AS t_order, so that its qualifiers stay as they
 	// are; -1 for the others.
 	kept []int
-	// aliased are the items that get their text as an alias, because the
-	// reference to a table is part of it.
+	// aliased are the items, of all select lists whose labels are seen, that get
+	// their text as an alias, because the reference to a table is part of it.
 	aliased []parse.Span
 	// returned are the names in a RETURNING list that may be part of a label.
 	returned []parse.Span
@@ -44,50 +44,26 @@ func newLabels(stmt *parse.Statement) labels {
 		}
 		return false
 	}
-	if stmt.Select != nil {
-		for i := range stmt.Select.Items {
-			item := &stmt.Select.Items[i]
-			if item.Alias != "" || item.Star || item.Column != nil {
-				continue
-			}
+	for i := range stmt.Scopes {
+		s := &stmt.Scopes[i]
+		if s.Use == parse.UseSubquery || s.Use == parse.UseStatement && stmt.Kind != parse.KindSelect {
+			continue // nobody sees its labels
+		}
+		for _, item := range s.Labelled {
 			for j := range stmt.Renames {
 				r := &stmt.Renames[j]
-				if r.Start < item.Expr.Start || r.End > item.Expr.End {
+				if r.Start < item.Start || r.End > item.End {
 					continue
 				}
 				if !isQualifier(stmt, r) || r.Schema != (parse.Span{}) || !keep(r) {
-					l.aliased = append(l.aliased, labelled(stmt, i))
+					l.aliased = append(l.aliased, item)
 					break
 				}
 			}
 		}
 	}
-	if stmt.Features&(parse.FeatureDerived|parse.FeatureCTE|parse.FeatureUnion) != 0 {
-		// Which of the qualifiers stand in a select list is not known, and keeping
-		// the others as well does no harm.
-		for i := range stmt.Renames {
-			if r := &stmt.Renames[i]; isQualifier(stmt, r) {
-				keep(r)
-			}
-		}
-	}
 	l.returned = returnedNames(stmt)
 	return l
-}
-
-// labelled returns the text that labels an item without alias: MariaDB counts a
-// comment between the comma before and the expression to it.
-func labelled(stmt *parse.Statement, item int) parse.Span {
-	items := stmt.Select.Items
-	span := items[item].Expr
-	if item == 0 {
-		return span
-	}
-	between := stmt.Text[items[item-1].End:span.Start]
-	if comma := strings.IndexByte(between, ','); comma >= 0 {
-		span.Start -= len(strings.TrimLeft(between[comma+1:], " \t\r\n"))
-	}
-	return span
 }
 
 // references returns, for each entry of Statement.Tables, the index of its

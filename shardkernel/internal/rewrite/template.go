@@ -152,6 +152,7 @@ func (t *Template) text(u *route.Unit) string {
 func (t *Template) several(result *route.Result, args []any, meta route.Meta) (*plan.Execution, error) {
 	e := new(plan.Execution)
 	t.describe(e, result)
+	e.InTurn = t.stmt.Kind == parse.KindSelect && t.stmt.Features&parse.FeatureLocking != 0
 	e.Units = make([]plan.Unit, len(result.Units))
 	switch {
 	case result.Broadcast:

@@ -244,7 +244,7 @@ func (r *recipe) columnOf(c *parse.Column) *value.Column {
 		return nil
 	}
 	var found *value.Column
-	for table := range r.template.stmt.Tables {
+	for _, table := range r.tables() {
 		if r.tableOf(table) == nil {
 			return nil
 		}
@@ -278,7 +278,10 @@ func (r *recipe) tableOf(table int) *value.Table {
 // owns reports whether a table of the block has a column of that name; known is
 // false when that cannot be told, or several have it.
 func (r *recipe) owns(name string) (owned, known bool) {
-	for table := range r.template.stmt.Tables {
+	if r.derivedSources() {
+		return false, false
+	}
+	for _, table := range r.tables() {
 		t := r.tableOf(table)
 		if t == nil {
 			return false, false
@@ -292,3 +295,18 @@ func (r *recipe) owns(name string) (owned, known bool) {
 	}
 	return owned, true
 }
+
+// tables returns the entries of Statement.Tables that stand in FROM of the
+// outermost block.
+func (r *recipe) tables() []int {
+	var tables []int
+	for i := range r.template.stmt.Tables {
+		if r.template.stmt.Tables[i].Scope == 0 {
+			tables = append(tables, i)
+		}
+	}
+	return tables
+}
+
+// derivedSources reports whether derived tables stand there.
+func (r *recipe) derivedSources() bool { return r.template.stmt.Scopes[0].Derived }

@@ -52,7 +52,7 @@ func (p *Program) compileBroadcastWrite() error {
 	}
 	for _, f := range refusals {
 		switch f.feature {
-		case parse.FeatureCTE, parse.FeatureUnion, parse.FeatureDerived, parse.FeatureSubquery, parse.FeatureWindow, parse.FeatureLocking:
+		case parse.FeatureWindow, parse.FeatureRelevance, parse.FeatureOtherAggregate, parse.FeatureOuterAggregate:
 			// Over broadcast tables alone these give the same everywhere.
 			continue
 		}

@@ -22,6 +22,9 @@ type expr struct {
 
 	lower, upper []bound // exprRange; the tightest counts
 
+	// nullSafe is true for <=>, which NULL fulfils as well.
+	nullSafe bool
+
 	// list is the index in Program.lists of the IN list the values stand in,
 	// noList when it is not one that can be split.
 	list int
@@ -63,11 +66,25 @@ type compiler struct {
 	program *Program
 	ref     *reference
 	links   []link
+	scope   int // the block whose condition is compiled
 }
 
 func (p *Program) compileWhere(r *reference, links []link) {
 	c := &compiler{program: p, ref: r, links: links}
-	r.where = c.compile(p.stmt.Scopes[r.scope].Where)
+	var kids []*expr
+	for _, scope := range p.conditionsOn(r.scope) {
+		c.scope = scope
+		if kid := c.compile(p.stmt.Scopes[scope].Where); kid != nil {
+			kids = append(kids, kid)
+		}
+	}
+	switch len(kids) {
+	case 0:
+	case 1:
+		r.where = kids[0]
+	default:
+		r.where = &expr{op: exprAnd, kids: kids}
+	}
 }
 
 func (c *compiler) compile(cond *parse.Cond) *expr {
@@ -147,6 +164,8 @@ func (c *compiler) compare(cond *parse.Cond) *expr {
 	switch cond.Compare {
 	case parse.Equal:
 		return &expr{op: exprValues, key: k, values: literals(cond.Values[:1]), list: noList}
+	case parse.NullSafe:
+		return &expr{op: exprValues, key: k, values: literals(cond.Values[:1]), list: noList, nullSafe: true}
 	case parse.Less, parse.LessEqual:
 		return &expr{op: exprRange, key: k, upper: b, list: noList}
 	case parse.Greater, parse.GreaterEqual:
@@ -176,8 +195,8 @@ func (c *compiler) tuples(cond *parse.Cond) *expr {
 
 // key returns the key that the column is or equals, nil when it is none.
 func (c *compiler) key(column parse.Column) *key {
-	free := column.Table == parse.AnyTable && c.program.freeName(c.ref.scope, c.links, column.Name)
-	return c.ref.concerns(column, c.program.refs, free)
+	free := column.Table == parse.AnyTable && c.program.freeName(c.scope, c.links, column.Name)
+	return c.ref.concerns(column, c.program.refs, free, c.scope)
 }
 
 // list registers an IN list that may be split by the nodes of the reference the
@@ -187,7 +206,7 @@ func (c *compiler) list(cond *parse.Cond, column parse.Column) int {
 	if !cond.Top || cond.Spans == nil || c.ref.scope != 0 {
 		return noList
 	}
-	if column.Table != c.ref.table && (column.Table != parse.AnyTable || len(p.refs) > 1) {
+	if column.Table != c.ref.table && (column.Table != parse.AnyTable || len(p.refs) > 1 || len(p.stmt.Scopes) > 1) {
 		return noList
 	}
 	if slices.ContainsFunc(p.lists, func(l list) bool { return l.cond == cond }) {

@@ -93,6 +93,12 @@ func (e *evaluation) evalAnd(r *reference, x *expr) (set nodeSet, every bool) {
 }
 
 func (e *evaluation) evalValues(r *reference, x *expr) (set nodeSet, every bool) {
+	if x.nullSafe {
+		// Where rows with a NULL key are is not known.
+		if arg, known := e.arg(&x.values[0]); !known || value.IsNull(arg) {
+			return nodeSet{}, all
+		}
+	}
 	column := e.column(r.rule, x.key)
 	if x.list == noList || len(x.values) < 2 {
 		for i := range x.values {

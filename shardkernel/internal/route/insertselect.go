@@ -46,7 +46,7 @@ func (p *Program) placedScope() int {
 // placed reports whether the reference is one of the placed block, or the table
 // that its rows are inserted into.
 func (p *Program) placed(r *reference) bool {
-	return r.scope == p.placedScope() || p.stmt.Insert != nil && p.stmt.Insert.Select && p.stmt.Tables[r.table].Target
+	return p.block(r.scope) == p.placedScope() || p.stmt.Insert != nil && p.stmt.Insert.Select && p.stmt.Tables[r.table].Target
 }
 
 func (p *Program) routeInsertSelect(in *Input) (*Result, error) {
@@ -110,7 +110,7 @@ func (t *transfer) combinations(sets []nodeSet) ([][]int, error) {
 	case p.scatter != nil:
 		return nil, p.scatter
 	}
-	combinations, err := p.place(sets)
+	combinations, err := p.place(sets, t.e.meta)
 	if err != nil || len(combinations) > 0 {
 		return combinations, err
 	}
@@ -432,6 +432,9 @@ func (t *transfer) checkSeveral(combinations [][]int) error {
 	p := t.program
 	if p.scatter != nil {
 		return p.scatter
+	}
+	if err := p.checkAggregates(t.e.meta); err != nil {
+		return err
 	}
 	if t.from.Grouped && !t.separates(t.from.GroupBy, combinations) {
 		return p.refuse("INSERT … SELECT with GROUP BY", "a group may have rows on several nodes", "group by the sharding columns of one of its tables, or add a condition that leads to one node")

@@ -26,20 +26,25 @@ func related(set *rule.Set, a, b *rule.Table) bool {
 	return a == b || set.Bound(a, b) || set.DatabaseBound(a, b)
 }
 
-// linkScope finds the links of a query block and marks the references that
-// stand on a nullable side.
+// markNullable marks the references that stand on a nullable side in a block.
+func (p *Program) markNullable(scope int) {
+	joins := p.stmt.Scopes[scope].Joins
+	for j := range joins {
+		if joins[j].Kind != parse.JoinLeft {
+			continue
+		}
+		for _, r := range p.refsOf(joins[j].Right) {
+			r.nullable = true
+		}
+	}
+}
+
+// linkScope finds the links of a query block.
 func (p *Program) linkScope(scope int) []link {
 	var links []link
 	joins := p.stmt.Scopes[scope].Joins
 	for j := range joins {
 		join := &joins[j]
-		if join.Kind == parse.JoinLeft {
-			for _, table := range join.Right {
-				if r := p.refOf(table); r != nil {
-					r.nullable = true
-				}
-			}
-		}
 		if join.Kind == parse.JoinNatural {
 			continue
 		}
@@ -67,7 +72,11 @@ func (p *Program) linkScope(scope int) []link {
 	for _, pair := range p.stmt.Scopes[scope].Equal {
 		a, okA := p.endpointOf(pair.A)
 		b, okB := p.endpointOf(pair.B)
-		if okA && okB && p.linkable(a, b) && !p.refs[a.ref].nullable && !p.refs[b.ref].nullable {
+		matched := func(end endpoint) bool {
+			r := p.refs[end.ref]
+			return !r.nullable || p.top(r.scope) != p.top(scope)
+		}
+		if okA && okB && p.linkable(a, b) && matched(a) && matched(b) {
 			links = append(links, link{a: a, b: b})
 		}
 	}
@@ -227,6 +236,11 @@ type placement struct {
 	nullable bool
 	partner  int // index into Program.refs; -1 when relation is relationNone
 	relation relation
+	// subquery is true for a reference outside of the placed block: its node
+	// follows from those of the others, and makes no units.
+	subquery bool
+	// member are links that hold only if none of their columns is NULL.
+	member []link
 	// component numbers the groups of inner-joined references whose rows meet in
 	// one data source only.
 	component int
@@ -239,7 +253,7 @@ func (p *Program) placeJoins(links []link) ([]placement, error) {
 	var places []placement
 	equal := equalColumns(links)
 	for _, r := range p.refs {
-		if r.scope != p.placedScope() || r.nullable {
+		if p.block(r.scope) != p.placedScope() || r.nullable {
 			continue
 		}
 		place := placement{ref: r, partner: -1, component: len(places)}
@@ -261,7 +275,15 @@ func (p *Program) placeJoins(links []link) ([]placement, error) {
 		}
 		places = append(places, place)
 	}
-	joins := p.stmt.Scopes[p.placedScope()].Joins
+	var joins []parse.Join
+	for scope := range p.stmt.Scopes {
+		if p.block(scope) == p.placedScope() {
+			joins = append(joins, p.stmt.Scopes[scope].Joins...)
+		}
+	}
+	inside := func(refs []*reference) []*reference {
+		return slices.DeleteFunc(refs, func(r *reference) bool { return p.block(r.scope) != p.placedScope() })
+	}
 	placed := func(ref int) bool {
 		return slices.ContainsFunc(places, func(pl placement) bool { return pl.ref.index == ref })
 	}
@@ -273,7 +295,7 @@ func (p *Program) placeJoins(links []link) ([]placement, error) {
 		if join.Kind != parse.JoinLeft {
 			continue
 		}
-		right, left := p.refsOf(join.Right), p.refsOf(join.Left)
+		right, left := inside(p.refsOf(join.Right)), inside(p.refsOf(join.Left))
 		if len(right) == 0 {
 			continue
 		}
@@ -297,6 +319,9 @@ func (p *Program) placeJoins(links []link) ([]placement, error) {
 			}
 		}
 		places = append(places, place)
+	}
+	if len(places) == 0 {
+		return nil, p.refuse("subquery", "the tables around it are not sharded, so every node would give their rows again", "")
 	}
 	return places, nil
 }

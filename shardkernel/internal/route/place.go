@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel/internal/parse"
 )
 
 // maxProduct bounds the units of a join, beyond those that its largest table
@@ -13,7 +14,10 @@ const maxProduct = 1024
 
 // place returns the combinations of nodes, one node for each reference, such
 // that rows that meet in the join do so in exactly one combination.
-func (p *Program) place(sets []nodeSet) ([][]int, error) {
+func (p *Program) place(sets []nodeSet, meta Meta) ([][]int, error) {
+	if err := p.checkMembers(meta); err != nil {
+		return nil, err
+	}
 	if err := p.checkComponents(sets); err != nil {
 		return nil, err
 	}
@@ -32,7 +36,7 @@ func (p *Program) checkComponents(sets []nodeSet) error {
 	source := ""
 	apart := p.places[slices.IndexFunc(p.places, func(pl placement) bool { return pl.component > 0 })]
 	for _, place := range p.places {
-		if place.nullable {
+		if place.nullable || place.subquery {
 			continue
 		}
 		set := sets[place.ref.index]
@@ -70,8 +74,8 @@ func (pl *placer) from(k int, source string) error {
 		return nil
 	}
 	place := &pl.program.places[k]
-	if place.nullable {
-		node, err := pl.nullableNode(place, source)
+	if place.nullable || place.subquery {
+		node, err := pl.followingNode(place, source)
 		if err != nil {
 			return err
 		}
@@ -101,14 +105,18 @@ func (p *Program) largest() int {
 	return n
 }
 
-// nullableNode returns the one node in which all matches of the preserved rows are.
-// With several, a row unmatched in one of them would appear once for each.
-func (pl *placer) nullableNode(place *placement, source string) (int, error) {
+// followingNode returns the one node in which all matches of the preserved rows
+// are, or all rows that concern a subquery. With several, a row unmatched in one
+// of them would appear once for each.
+func (pl *placer) followingNode(place *placement, source string) (int, error) {
 	ref, set := place.ref, pl.sets[place.ref.index]
 	node, first := -1, -1
 	for i := range ref.rule.Nodes {
 		inside := ref.rule.Nodes[i].DataSource == source
 		if place.relation == relationNone && !inside && set.has(i) {
+			if place.subquery {
+				return 0, pl.program.errElsewhere(place)
+			}
 			return 0, fault.Unsupported("LEFT JOIN with "+ref.rule.Name+" over several nodes", "matching rows may be in another data source",
 				"join on the sharding columns of binding tables, or use an inner join")
 		}
@@ -120,6 +128,9 @@ func (pl *placer) nullableNode(place *placement, source string) (int, error) {
 		}
 		if !set.has(i) {
 			continue
+		}
+		if node >= 0 && place.subquery {
+			return 0, pl.program.errElsewhere(place)
 		}
 		if node >= 0 {
 			return 0, fault.Unsupported("LEFT JOIN with "+ref.rule.Name+" over several nodes", "several of its nodes may hold the matches of one row, and each would give unmatched rows again",
@@ -134,4 +145,25 @@ func (pl *placer) nullableNode(place *placement, source string) (int, error) {
 		return first, nil
 	}
 	return 0, pl.program.errApart()
+}
+
+// errElsewhere refuses a subquery, or a derived table that is not looked into,
+// whose rows are on several nodes.
+func (p *Program) errElsewhere(place *placement) error {
+	name := place.ref.rule.Name
+	keys := keyNames(place.ref.rule)
+	if keys == "" {
+		keys = "the sharding column"
+	}
+	for scope := place.ref.scope; scope >= 0; scope = p.stmt.Scopes[scope].Parent {
+		switch p.stmt.Scopes[scope].Use {
+		case parse.UseSubquery:
+			return fault.Unsupported("subquery on "+name+" over several nodes", "a node cannot answer it, since its rows are on other nodes as well",
+				"equate "+keys+" in it with the sharding column of a table around it that is bound to "+name+", or add a condition on it that leads to one node")
+		case parse.UseFrom, parse.UsePassing:
+			return fault.Unsupported("derived table or WITH on "+name+" over several nodes", "its rows are on several nodes, and it is no plain selection of rows",
+				"add a condition on "+keys+" in it that leads to one node")
+		}
+	}
+	return p.refuse("UNION", "the branches are not combined over several nodes yet", "")
 }

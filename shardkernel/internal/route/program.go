@@ -116,6 +116,17 @@ func (p *Program) Main() int {
 	return p.refs[0].table
 }
 
+// main returns the first sharded table of the outermost block, of any block where
+// that has none.
+func (p *Program) main() *reference {
+	for _, r := range p.refs {
+		if p.placed(r) {
+			return r
+		}
+	}
+	return p.refs[0]
+}
+
 // Texts returns how many numbers TextOf gives, at least 1.
 func (p *Program) Texts() int {
 	switch {
@@ -232,7 +243,7 @@ func (p *Program) targetRef() *reference {
 }
 
 func (p *Program) compileReasons() {
-	t := p.refs[0].rule
+	t := p.main().rule
 	keys := keyNames(t)
 	if keys == "" {
 		keys = "a sharding column"
@@ -252,30 +263,39 @@ func (p *Program) compileReasons() {
 
 // compileJoins prepares the conditions and what the joins say of the nodes.
 func (p *Program) compileJoins() {
-	var placed []link
 	for scope := range p.stmt.Scopes {
-		links := p.linkScope(scope)
-		if scope == p.placedScope() {
-			placed = links
-		}
-		p.links = append(p.links, links...)
-		for _, r := range p.refs {
-			if r.scope != scope {
-				continue
-			}
-			for i := range r.keys {
-				k := &r.keys[i]
-				k.sources = sources(links, endpoint{r.index, k.column})
-			}
-			p.compileWhere(r, links)
+		p.markNullable(scope)
+	}
+	// The links of blocks that are looked into count in the block at the top.
+	links := make([][]link, len(p.stmt.Scopes))
+	for scope := range p.stmt.Scopes {
+		found := p.linkScope(scope)
+		links[p.top(scope)] = append(links[p.top(scope)], found...)
+		p.links = append(p.links, found...)
+	}
+	for scope := range p.stmt.Scopes {
+		member, sure := p.memberLinks(scope)
+		if p.links = append(p.links, member...); sure {
+			links[scope] = append(links[scope], member...)
 		}
 	}
+	for _, r := range p.refs {
+		known := links[p.top(r.scope)]
+		for i := range r.keys {
+			k := &r.keys[i]
+			k.sources = sources(known, endpoint{r.index, k.column})
+		}
+		p.compileWhere(r, known)
+	}
 	p.scatter = p.refuseScatter()
-	if slices.ContainsFunc(p.refs, func(r *reference) bool { return !p.placed(r) }) {
+	if p.stmt.Insert != nil && !p.stmt.Insert.Select {
 		return
 	}
 	var err error
-	if p.places, err = p.placeJoins(placed); p.scatter == nil {
+	if p.places, err = p.placeJoins(links[p.top(p.placedScope())]); p.scatter == nil {
 		p.scatter = err
+	}
+	if err == nil {
+		p.places = p.placeSubqueries(p.places, func(scope int) []link { return links[scope] })
 	}
 }

@@ -95,15 +95,15 @@ func keyNames(t *rule.Table) string {
 	return strings.Join(names, " and ")
 }
 
-// concerns returns the key whose value a condition on the column fixes, nil
-// when the column says nothing of the reference's nodes.
-func (r *reference) concerns(c parse.Column, refs []*reference, free bool) *key {
+// concerns returns the key whose value a condition of a block on the column
+// fixes, nil when the column says nothing of the reference's nodes.
+func (r *reference) concerns(c parse.Column, refs []*reference, free bool, scope int) *key {
 	for i := range r.keys {
 		for _, source := range r.keys[i].sources {
 			if source.column != c.Name {
 				continue
 			}
-			if c.Table == refs[source.ref].table || c.Table == parse.AnyTable && free {
+			if c.Table == refs[source.ref].table || c.Table == parse.AnyTable && free && refs[source.ref].scope == scope {
 				return &r.keys[i]
 			}
 		}

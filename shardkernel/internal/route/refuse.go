@@ -2,7 +2,6 @@ package route
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/gormshard/sharding/internal/fault"
@@ -18,12 +17,11 @@ var refusals = []struct {
 	clause, reason string
 	remedy         string // empty: reach one node
 }{
-	{parse.FeatureCTE, "WITH", "a common table expression over several nodes is not computed yet", ""},
-	{parse.FeatureUnion, "UNION", "the branches are not combined over several nodes yet", ""},
-	{parse.FeatureDerived, "derived table", "a derived table over several nodes is not computed yet", ""},
-	{parse.FeatureSubquery, "subquery", "a node cannot answer a subquery whose rows are on other nodes", ""},
 	{parse.FeatureWindow, "window function", "a window reaches over the rows of all nodes", ""},
-	{parse.FeatureLocking, "locking read", "rows on several nodes are not locked in one order yet", ""},
+	{parse.FeatureRowNumber, "ROWNUM()", "every node counts its own rows", "use LIMIT"},
+	{parse.FeatureRelevance, "MATCH … AGAINST", "every node weighs words by its own rows", "match IN BOOLEAN MODE, and only in WHERE"},
+	{parse.FeatureOtherAggregate, "an aggregate function", "its results are not combined over several nodes yet", ""},
+	{parse.FeatureOuterAggregate, "aggregate in a subquery", "it is one over the rows of the block around it, which are on several nodes", ""},
 	{parse.FeatureInto, "INTO", "several nodes would write the same target", ""},
 	{parse.FeatureUserVariable, "user variable", "a variable belongs to the session of one node", "pass the value as a parameter"},
 	{parse.FeatureSystemVariable, "system variable", "its value may differ between nodes", "read it with a statement of its own"},
@@ -43,20 +41,25 @@ func (p *Program) refuseScatter() error {
 			return p.refuse(r.clause, r.reason, r.remedy)
 		}
 	}
-	if err := p.refuseFunctions(); err != nil {
+	if err := p.refuseScopes(); err != nil {
 		return err
 	}
 	switch {
 	case stmt.Select != nil:
 		switch s := stmt.Select; {
+		case stmt.Features&parse.FeatureSkipLocked != 0 && s.Limit != nil:
+			return p.refuse("SKIP LOCKED with LIMIT", "every node would lock rows that another one's take the place of", "")
 		case s.Distinct:
 			return p.refuse("DISTINCT", "rows are not made distinct over several nodes yet", "")
 		case s.Rollup:
 			return p.refuse("WITH ROLLUP", "the subtotals of nodes are not combined", "")
-		case s.Having != parse.Span{}:
+		case s.Having != parse.Span{} && (len(s.GroupBy) > 0 || s.HasAggregate()):
 			return p.refuse("HAVING", "it is not evaluated over the groups of several nodes yet", "")
 		}
 	case stmt.Insert != nil:
+		if !stmt.Insert.Select && len(p.refs) > 1 {
+			return p.refuse("subquery in VALUES", "a node cannot answer a subquery whose rows are on other nodes", "read the value first and pass it as a parameter")
+		}
 		if stmt.Insert.Select {
 			if err := p.refuseInsertSelect(); err != nil {
 				return err
@@ -74,78 +77,12 @@ func (p *Program) refuseScatter() error {
 		case d.OrderBy && d.Returning:
 			return p.refuse("RETURNING of a DELETE with ORDER BY", "the nodes' rows are not put in order", "leave out RETURNING or ORDER BY")
 		}
+	case stmt.Features&parse.FeatureUnion != 0:
+		return p.refuse("UNION", "the branches are not combined over several nodes yet", "")
 	default:
 		return p.refuse("this form of SELECT", "it is not computed over several nodes yet", "")
 	}
-	for _, r := range p.refs {
-		if !p.placed(r) {
-			return p.refuse("subquery", "a node cannot answer a subquery whose rows are on other nodes", "")
-		}
-	}
 	return nil
-}
-
-// aggregates are aggregate functions of MySQL 8 and SQLite that the parser takes
-// for others.
-var aggregates = []string{
-	"st_collect", "total", "string_agg", "median", "percentile", "percentile_cont", "percentile_disc",
-	"json_group_array", "json_group_object", "jsonb_group_array", "jsonb_group_object",
-}
-
-var booleanMode = regexp.MustCompile(`in\s+boolean\s+mode`)
-
-// refuseFunctions refuses functions whose value depends on a node's other rows
-// and that the parser takes for ordinary ones. They are looked for in the text,
-// with its strings and comments: one found too many refuses what could have been
-// answered, no more.
-func (p *Program) refuseFunctions() error {
-	s := p.stmt.Select
-	if p.stmt.Insert != nil && !p.stmt.Insert.Select {
-		return nil
-	}
-	lower := []byte(p.stmt.Text)
-	for i, c := range lower { // offsets stay those of the text
-		if c >= 'A' && c <= 'Z' {
-			lower[i] = c + 'a' - 'A'
-		}
-	}
-	text := string(lower)
-	if len(calls(text, "rownum")) > 0 {
-		return p.refuse("ROWNUM()", "every node counts its own rows", "use LIMIT")
-	}
-	if found := calls(text, "against"); len(found) > 0 {
-		ranked := len(booleanMode.FindAllString(text, -1)) < len(found)
-		ranked = ranked || p.stmt.Insert != nil || s != nil && (found[0] < s.ItemsEnd || found[len(found)-1] >= s.TailStart)
-		if ranked {
-			return p.refuse("MATCH … AGAINST", "every node weighs words by its own rows", "match IN BOOLEAN MODE, and only in WHERE")
-		}
-	}
-	for _, name := range aggregates {
-		if (s != nil || p.stmt.Insert != nil) && len(calls(text, name)) > 0 {
-			return p.refuse(strings.ToUpper(name), "its results are not combined over several nodes yet", "")
-		}
-	}
-	return nil
-}
-
-// calls returns where a function is called in a text in lower case.
-func calls(text, name string) []int {
-	word := func(c byte) bool { return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' }
-	var found []int
-	for from := 0; ; {
-		at := strings.Index(text[from:], name)
-		if at < 0 {
-			return found
-		}
-		at += from
-		from = at + len(name)
-		if at > 0 && word(text[at-1]) {
-			continue
-		}
-		if rest := strings.TrimLeft(text[from:], " \t\r\n`"); strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, "/*") {
-			found = append(found, at)
-		}
-	}
 }
 
 // refuse refuses several nodes. Without a remedy of its own the way out is to

@@ -89,10 +89,13 @@ func (p *Program) checkTypes(meta Meta) error {
 // meet in nodes of the same index.
 func (p *Program) narrowPairs(sets []nodeSet) {
 	for _, place := range p.places {
-		if place.nullable || place.relation != relationPaired {
+		if place.nullable && !place.subquery || place.member != nil || place.relation != relationPaired {
 			continue
 		}
 		sets[place.ref.index].intersect(sets[place.partner])
+		if place.subquery { // whose rows need not exist
+			continue
+		}
 		sets[place.partner].intersect(sets[place.ref.index])
 	}
 }
@@ -105,7 +108,7 @@ func (p *Program) oneNode(sets []nodeSet) (*Result, error) {
 	contradiction := false
 	for i, r := range p.refs {
 		if p.free(sets, i) {
-			contradiction = contradiction || r.scope == 0 && !r.nullable
+			contradiction = contradiction || p.block(r.scope) == 0 && !r.nullable
 			continue
 		}
 		if sets[i].count() > 1 {
@@ -183,15 +186,21 @@ func (p *Program) severalNodes(e *evaluation, narrowed []nodeSet) (*Result, erro
 		return nil, p.scatter
 	}
 	sets := slices.Clone(narrowed) // so that the caller's stay on its stack
-	combinations, err := p.place(sets)
+	combinations, err := p.place(sets, e.meta)
 	if err != nil {
 		return nil, err
 	}
 	if len(combinations) == 0 {
-		for i := range sets {
-			sets[i] = nodeSet{}
+		for i, r := range p.refs {
+			if p.placed(r) {
+				sets[i] = nodeSet{}
+			}
 		}
-		return p.oneNode(sets)
+		result, err := p.oneNode(sets)
+		if result == nil && err == nil { // a subquery is asked all the same
+			err = p.refuse("subquery", "a node cannot answer it, since its rows are on other nodes as well", "")
+		}
+		return result, err
 	}
 	return p.resultOf(e, sets, combinations)
 }
@@ -218,6 +227,11 @@ func (p *Program) resultOf(e *evaluation, sets []nodeSet, combinations [][]int) 
 			u.Lists = p.splitLists(e, nodes)
 		}
 	}
+	if len(combinations) > 1 {
+		if err := p.checkAggregates(e.meta); err != nil {
+			return nil, err
+		}
+	}
 	if len(combinations) > 1 && (p.stmt.Update != nil || p.stmt.Delete != nil) {
 		if err := p.checkPairs(combinations); err != nil {
 			return nil, err
@@ -225,10 +239,10 @@ func (p *Program) resultOf(e *evaluation, sets []nodeSet, combinations [][]int) 
 	}
 	slices.SortStableFunc(result.Units, func(a, b Unit) int { return cmp.Compare(a.Order, b.Order) })
 
-	switch main := p.refs[0]; {
+	switch main := p.main(); {
 	case p.cartesian():
 		result.Kind, result.Reason = plan.KindCartesian, "tables that are not joined on their sharding columns: each node with each"
-	case sets[0].count() == len(main.rule.Nodes):
+	case sets[main.index].count() == len(main.rule.Nodes):
 		result.Kind, result.Reason = plan.KindAllNodes, p.reasons.every
 	default:
 		result.Kind, result.Reason = plan.KindStandard, p.reasons.some
@@ -237,7 +251,7 @@ func (p *Program) resultOf(e *evaluation, sets []nodeSet, combinations [][]int) 
 }
 
 func (p *Program) cartesian() bool {
-	return slices.ContainsFunc(p.places, func(pl placement) bool { return !pl.nullable && pl.component > 0 })
+	return slices.ContainsFunc(p.places, func(pl placement) bool { return !pl.nullable && !pl.subquery && pl.component > 0 })
 }
 
 // splitLists returns the parts of the IN lists that belong to a combination of

@@ -55,6 +55,12 @@ func bytesOperand(b []byte) operand {
 	return operand{form: formBytes, text: string(b)}
 }
 
+// IsNull reports whether the driver sends an argument as NULL, or may do so.
+func IsNull(arg any) bool {
+	form := read(arg).form
+	return form == formNull || form == formOther
+}
+
 // maxDepth bounds how many pointers and Valuers are unwrapped.
 const maxDepth = 8
 

@@ -1,0 +1,370 @@
+package parse
+
+import (
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+)
+
+// ScopeUse is what the rows of a query block are to the block around it.
+type ScopeUse uint8
+
+// The uses of a block.
+const (
+	// UseStatement: the outermost block, a branch of an outermost UNION, or the
+	// SELECT of an INSERT.
+	UseStatement ScopeUse = iota
+	// UseMerged: a derived table, or a common table expression named once, that
+	// gives a row for each row of its FROM. The statement means the same with the
+	// block's tables and conditions in place of it.
+	UseMerged
+	// UsePassing: a derived table or common table expression of which a row that
+	// fulfils a condition on its columns is made of rows that fulfil it.
+	UsePassing
+	// UseFrom: any other derived table or common table expression.
+	UseFrom
+	// UseSubquery: a subquery in an expression.
+	UseSubquery
+)
+
+// as collects query blocks that are used in that way.
+func (b *builder) as(use ScopeUse, collect func()) {
+	before := b.use
+	b.use = use
+	collect()
+	b.use = before
+}
+
+// useOf tells how a block in FROM is used by its form.
+func useOf(n *ast.SelectStmt) ScopeUse {
+	if n.Kind != ast.SelectStmtKindSelect || n.From == nil || n.GroupBy != nil || n.Having != nil || n.Limit != nil ||
+		n.LockInfo != nil && n.LockInfo.LockType != ast.SelectLockNone || n.SelectIntoOpt != nil ||
+		n.SelectStmtOpts != nil && n.CalcFoundRows {
+		return UseFrom
+	}
+	for _, f := range n.Fields.Fields {
+		if f.Expr != nil && hasAggregate(f.Expr) {
+			return UseFrom
+		}
+	}
+	if n.OrderBy != nil {
+		for _, by := range n.OrderBy.Items {
+			if hasAggregate(by.Expr) {
+				return UseFrom
+			}
+		}
+	}
+	var f sequenceFinder
+	walk(&f, n)
+	switch {
+	case f.found:
+		return UseFrom
+	case n.Distinct:
+		return UsePassing
+	}
+	return UseMerged
+}
+
+// sequenceFinder looks for what makes a row of a block depend on the others. It
+// implements ast.Visitor.
+type sequenceFinder struct{ found bool }
+
+// Enter implements ast.Visitor.
+func (f *sequenceFinder) Enter(n ast.Node) (ast.Node, bool) {
+	switch n := n.(type) {
+	case *ast.WindowFuncExpr:
+		f.found = true
+	case *ast.VariableExpr:
+		f.found = f.found || !n.IsSystem
+	case *ast.FuncCallExpr:
+		switch n.FnName.L {
+		case "rownum", "nextval", "setval", "lastval":
+			f.found = true
+		}
+	}
+	return n, f.found
+}
+
+// Leave implements ast.Visitor.
+func (f *sequenceFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+// cte is a common table expression.
+type cte struct {
+	name    string
+	block   *block // nil when it is no single query block
+	columns []string
+	parent  int // of its scope, as it stands in the text
+	uses    int
+	by      *block // the block that named it first
+	at      int    // index into by.sources
+}
+
+// refer makes src, the next source of blk, a reference to the expression. The
+// second one shows that its block cannot be merged into any.
+func (b *builder) refer(c *cte, blk *block, src *tableSource) {
+	if c == nil || c.block == nil {
+		return
+	}
+	c.uses++
+	scope := b.scopeOf(c.block)
+	switch c.uses {
+	case 1:
+		c.by, c.at = blk, len(blk.sources)
+		if b.enclose(c.block, blk, src); src.columns == nil {
+			src.columns = c.columns
+		}
+	case 2:
+		c.by.sources[c.at].inner = nil
+		scope.Use, scope.Parent, scope.Nullable = UseFrom, c.parent, false
+	}
+}
+
+// enclose makes the block inner the content of src, the next source of blk, if
+// its form allows to look into it.
+func (b *builder) enclose(inner, blk *block, src *tableSource) {
+	use := useOf(inner.sel)
+	if use == UseFrom || blk.unruly || inner.unruly {
+		return
+	}
+	scope := b.scopeOf(inner)
+	scope.Use, scope.Parent, scope.Nullable = use, blk.scope, src.nullable
+	src.inner = inner
+}
+
+// tablesOf returns the base tables whose rows make those of a source.
+func (src *tableSource) tablesOf() []int {
+	switch {
+	case src.table >= 0:
+		return []int{src.table}
+	case src.inner == nil:
+		return nil
+	}
+	var tables []int
+	for i := range src.inner.sources {
+		tables = append(tables, src.inner.sources[i].tablesOf()...)
+	}
+	return tables
+}
+
+// columnIn returns the column of a base table that a column of the source shows.
+// name is in lower case.
+func (b *builder) columnIn(src *tableSource, name string) Column {
+	if src.inner == nil {
+		return Column{Table: src.table, Name: name}
+	}
+	none := Column{Table: NoTable, Name: name}
+	inner, fields := src.inner, src.inner.sel.Fields.Fields
+	if src.columns != nil {
+		for i, c := range src.columns {
+			switch {
+			case i >= len(fields) || fields[i].WildCard != nil:
+				return none
+			case strings.EqualFold(c, name):
+				return b.columnOfField(inner, fields[i], name)
+			}
+		}
+		return none
+	}
+	var stars []*tableSource
+	for _, f := range fields {
+		switch {
+		case f.WildCard == nil && strings.EqualFold(b.labelOf(f), name):
+			return b.columnOfField(inner, f, name)
+		case f.WildCard == nil:
+		case f.WildCard.Table.O != "":
+			schema, _ := b.nameOf(f.WildCard.Schema)
+			table, _ := b.nameOf(f.WildCard.Table)
+			stars = append(stars, inner.find(schema, table))
+		default:
+			for i := range inner.sources {
+				stars = append(stars, &inner.sources[i])
+			}
+		}
+	}
+	if len(stars) != 1 || stars[0] == nil {
+		return none
+	}
+	return b.columnIn(stars[0], name)
+}
+
+// columnOfField returns the column that an item of a block's select list is.
+func (b *builder) columnOfField(blk *block, f *ast.SelectField, name string) Column {
+	if cn := columnOf(f.Expr); cn != nil {
+		return b.column(blk, cn)
+	}
+	return Column{Table: NoTable, Name: name}
+}
+
+// labelOf returns the label of an item of a select list.
+func (b *builder) labelOf(f *ast.SelectField) string {
+	if f.AsName.O != "" {
+		name, _ := b.nameOf(f.AsName)
+		return name
+	}
+	if cn := columnOf(f.Expr); cn != nil {
+		name, _ := b.nameOf(cn.Name)
+		return name
+	}
+	return strings.Trim(f.Text(), " '\"")
+}
+
+// reach resolves a column that may belong to an enclosing block.
+func (b *builder) reach(blk *block, cn *ast.ColumnName) Column {
+	if cn.Table.O == "" {
+		return b.column(blk, cn)
+	}
+	schema, _ := b.nameOf(cn.Schema)
+	table, _ := b.nameOf(cn.Table)
+	name, _ := b.nameOf(cn.Name)
+	if src := b.lookup(blk, schema, table); src != nil {
+		return b.columnIn(src, strings.ToLower(name))
+	}
+	return Column{Table: NoTable, Name: strings.ToLower(name)}
+}
+
+// shown resolves a column of a select list, ORDER BY or GROUP BY. Its name is the
+// one the column is shown by: one that a derived table gives another name is none
+// of a base table.
+func (b *builder) shown(blk *block, cn *ast.ColumnName) Column {
+	name, _ := b.nameOf(cn.Name)
+	none := Column{Table: NoTable, Name: strings.ToLower(name)}
+	col := b.column(blk, cn)
+	if col.Name != none.Name || cn.Table.O == "" && len(blk.sources) > 1 && b.scopeOf(blk).Derived {
+		return none
+	}
+	return col
+}
+
+// noteOuter marks the blocks in which a qualifier stands that names a source of a
+// block around them.
+func (b *builder) noteOuter(blk *block, schema, table ast.CIStr) {
+	if table.O == "" || blk == nil || blk.outer == nil {
+		return
+	}
+	schemaName, _ := b.nameOf(schema)
+	name, _ := b.nameOf(table)
+	if blk.find(schemaName, name) != nil || b.lookup(blk.outer, schemaName, name) == nil {
+		return
+	}
+	for k := blk; k != nil && k.find(schemaName, name) == nil; k = k.outer {
+		b.scopeOf(k).Correlated = true
+	}
+}
+
+// noteMember notes which columns of the block around it a subquery's rows have to
+// equal to make IN or = ANY true.
+func (b *builder) noteMember(blk *block, e ast.ExprNode, query ast.ResultSetNode) {
+	n, ok := query.(*ast.SelectStmt)
+	if !ok || b.byNode[n] == nil || n.Limit != nil || n.Fields == nil {
+		return
+	}
+	var f sequenceFinder
+	if walk(&f, n); f.found {
+		return
+	}
+	inner, fields := b.byNode[n], n.Fields.Fields
+	left := []ast.ExprNode{unwrap(e)}
+	if row := rowOf(e); row != nil {
+		left = row.Values
+	}
+	if len(left) != len(fields) {
+		return
+	}
+	for i, f := range fields {
+		outer := columnOf(left[i])
+		if outer == nil || f.WildCard != nil {
+			continue
+		}
+		cn := columnOf(f.Expr)
+		if cn == nil || !b.grouped(inner, n, b.column(inner, cn)) {
+			continue
+		}
+		pair := ColumnPair{A: b.reach(blk, outer), B: b.column(inner, cn)}
+		scope := b.scopeOf(inner)
+		scope.Member = append(scope.Member, pair)
+	}
+}
+
+// noteTrue notes that a subquery's IN or = ANY stands where FALSE and NULL are the
+// same.
+func (b *builder) noteTrue(query ast.ResultSetNode) {
+	if n, ok := query.(*ast.SelectStmt); ok && b.byNode[n] != nil {
+		b.scopeOf(b.byNode[n]).OnlyTrue = true
+	}
+}
+
+// grouped reports whether every row that goes into a row of the block's result has
+// the result's value in the column: there are no groups, or the column is one of
+// their keys.
+func (b *builder) grouped(blk *block, n *ast.SelectStmt, col Column) bool {
+	if n.GroupBy == nil {
+		for _, f := range n.Fields.Fields {
+			if f.Expr != nil && hasAggregate(f.Expr) {
+				return false
+			}
+		}
+		if n.OrderBy != nil {
+			for _, by := range n.OrderBy.Items {
+				if hasAggregate(by.Expr) {
+					return false
+				}
+			}
+		}
+		return n.Having == nil || !hasAggregate(n.Having.Expr)
+	}
+	if n.GroupBy.Rollup {
+		return false
+	}
+	for _, by := range n.GroupBy.Items {
+		if cn := columnOf(by.Expr); cn != nil && b.column(blk, cn) == col {
+			return true
+		}
+	}
+	return false
+}
+
+// noteAggregate notes what tells whether an aggregate function in a subquery is
+// the subquery's: one over columns of an enclosing block alone is that block's.
+func (b *builder) noteAggregate(blk *block, n *ast.AggregateFuncExpr) {
+	if blk == nil || blk.outer == nil {
+		return
+	}
+	var f columnFinder
+	for _, a := range n.Args {
+		walk(&f, a)
+	}
+	var names []string
+	for _, cn := range f.columns {
+		if cn.Table.O == "" {
+			name, _ := b.nameOf(cn.Name)
+			names = append(names, strings.ToLower(name))
+			continue
+		}
+		schema, _ := b.nameOf(cn.Schema)
+		table, _ := b.nameOf(cn.Table)
+		if blk.find(schema, table) != nil {
+			return
+		}
+	}
+	switch {
+	case len(names) > 0:
+		scope := b.scopeOf(blk)
+		scope.Aggregated = append(scope.Aggregated, names...)
+	case len(f.columns) > 0:
+		b.stmt.Features |= FeatureOuterAggregate
+	}
+}
+
+// columnFinder collects the columns of an expression. It implements ast.Visitor.
+type columnFinder struct{ columns []*ast.ColumnName }
+
+// Enter implements ast.Visitor.
+func (f *columnFinder) Enter(n ast.Node) (ast.Node, bool) {
+	if cn, ok := n.(*ast.ColumnName); ok {
+		f.columns = append(f.columns, cn)
+	}
+	return n, false
+}
+
+// Leave implements ast.Visitor.
+func (f *columnFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
