@@ -60,6 +60,15 @@ func (i *inquirer) listing() (*Answer, error) {
 	if c.Ordinal {
 		return nil, i.refuseOrdinal()
 	}
+	logical := map[string]string{}
+	for _, a := range answer.Asking {
+		for _, t := range a.View.Tables {
+			if other, ok := logical[t.Actual]; ok && other != t.Logical {
+				return nil, i.refuse("data sources call both "+other+" and "+t.Logical+" "+t.Actual, "name one table by TABLE_NAME = …, or use SHOW TABLES")
+			}
+			logical[t.Actual] = t.Logical
+		}
+	}
 	if len(answer.Asking) > 1 && c.Gathers != "" {
 		var elsewhere []string
 		for _, a := range answer.Asking {

@@ -301,6 +301,9 @@ func (i *inquirer) list() (*Answer, error) {
 		first := max(0, slices.IndexFunc(t.Nodes, func(n rule.Node) bool { return n.DataSource == i.set.DefaultDataSource }))
 		shown := &t.Nodes[first]
 		show(shown.DataSource, Naming{t.Name, shown.Table})
+		if shown.DataSource != i.set.DefaultDataSource { // a table of that name here is none of the logical schema
+			own.Hidden = append(own.Hidden, shown.Table)
+		}
 		named := shown.DataSource == i.set.DefaultDataSource && shown.Table == t.Name
 		for n := range t.Nodes {
 			if node := &t.Nodes[n]; n != first && node.DataSource == i.set.DefaultDataSource {
