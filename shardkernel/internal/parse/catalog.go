@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -212,7 +213,7 @@ func (r *catalogReader) clauses() (where int) {
 			r.gather("a window function")
 		case r.isWord(i, aggregateWords...) && r.is(i+1, "("):
 			r.gather(strings.ToUpper(r.raw(i)))
-		case r.isWord(i, catalogSizes...):
+		case r.isName(i) && slices.Contains(catalogSizes, strings.ToUpper(unquote(r.raw(i)))):
 			r.c.Sizes = true
 		}
 		if r.tokens[i].depth > 0 {

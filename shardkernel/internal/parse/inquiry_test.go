@@ -183,6 +183,7 @@ func TestCatalogFindsWhatNamesAreEqualTo(t *testing.T) {
 		"SELECT COUNT(*)" + from + "GROUP BY TABLE_NAME HAVING TABLE_NAME > 'a' ORDER BY 1 LIMIT 1": "name(TABLE_NAME) COUNT ordinal",
 		"SELECT DISTINCT TABLE_TYPE" + from:                                                         "DISTINCT",
 		"SELECT TABLE_TYPE" + from + "ORDER BY TABLE_NAME, 2":                                       "name(TABLE_NAME) ORDER BY ordinal",
+		"SELECT t.`table_rows`" + from + "t":                                                        "sizes",
 		"SELECT TABLE_ROWS" + from:                                                                  "sizes",
 		"SELECT 1" + from + ", t_x":                                                                 "refused: a join, or a clause behind the table that is not understood",
 		"SELECT 1" + from + "JOIN information_schema.COLUMNS USING (TABLE_NAME)":                    "refused: a join within information_schema",
