@@ -20,9 +20,11 @@ type counter struct {
 	err  error
 }
 
-func (c *counter) KeyColumn(table string) (string, bool) { return "id", table == "t_order" }
+func (c *counter) KeyColumn(table string) (column, owner string, ok bool) {
+	return "id", "", table == "t_order"
+}
 
-func (c *counter) NextKey(context.Context, string) (any, error) {
+func (c *counter) NextKey(context.Context, string, any) (any, error) {
 	c.last++
 	return 100 + c.last, c.err
 }

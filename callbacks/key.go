@@ -18,11 +18,11 @@ func generateKey(keys Keys) func(*gorm.DB) {
 		if db.Error != nil || stmt.SQL.Len() > 0 {
 			return
 		}
-		column, ok := keys.KeyColumn(stmt.Table)
+		column, owner, ok := keys.KeyColumn(stmt.Table)
 		if !ok {
 			return
 		}
-		g := keySetter{db: db, keys: keys, column: column}
+		g := keySetter{db: db, keys: keys, column: column, owner: owner}
 		switch dest := stmt.Dest.(type) {
 		case map[string]any:
 			g.fillMap(dest)
@@ -42,7 +42,10 @@ type keySetter struct {
 	db     *gorm.DB
 	keys   Keys
 	column string
+	owner  string // empty for none
 	field  *schema.Field
+	// ownerField is the field of owner, nil for none.
+	ownerField *schema.Field
 }
 
 // fillModels sets the key field of the model, or of every model of a slice. A
@@ -54,8 +57,13 @@ func (g *keySetter) fillModels() {
 		return
 	}
 	g.field = lookUp(stmt.Schema, g.column)
-	if g.field == nil || !g.inserted() {
+	if g.field == nil || !g.inserted(g.field) {
 		return
+	}
+	if g.owner != "" {
+		if g.ownerField = lookUp(stmt.Schema, g.owner); g.ownerField == nil || !g.inserted(g.ownerField) {
+			return // the kernel reads it from the INSERT
+		}
 	}
 	value := stmt.ReflectValue
 	switch value.Kind() {
@@ -70,14 +78,14 @@ func (g *keySetter) fillModels() {
 	}
 }
 
-// inserted reports whether the INSERT will have the key field.
-func (g *keySetter) inserted() bool {
+// inserted reports whether the INSERT will have the field.
+func (g *keySetter) inserted(field *schema.Field) bool {
 	stmt := g.db.Statement
 	if len(stmt.Selects) == 0 && len(stmt.Omits) == 0 { // spares the map below
-		return g.field.Creatable
+		return field.Creatable
 	}
 	columns, restricted := stmt.SelectAndOmitColumns(true, false)
-	use, listed := columns[g.field.DBName]
+	use, listed := columns[field.DBName]
 	return use || !listed && !restricted
 }
 
@@ -89,7 +97,14 @@ func (g *keySetter) fillModel(model reflect.Value) bool {
 	if _, zero := g.field.ValueOf(ctx, model); !zero {
 		return true
 	}
-	key, err := g.keys.NextKey(ctx, g.db.Statement.Table)
+	var owner any
+	if g.ownerField != nil {
+		var zero bool
+		if owner, zero = g.ownerField.ValueOf(ctx, model); zero && g.ownerField.HasDefaultValue {
+			return true // the database chooses it
+		}
+	}
+	key, err := g.keys.NextKey(ctx, g.db.Statement.Table, owner)
 	if err == nil {
 		err = g.field.Set(ctx, model, key)
 	}
@@ -109,27 +124,40 @@ func (g *keySetter) fillMap(row map[string]any) bool {
 	if row == nil {
 		return true
 	}
-	name := g.column
-	var field *schema.Field
-	if s := g.db.Statement.Schema; s != nil {
-		if field = lookUp(s, g.column); field != nil {
-			name = field.DBName
+	name, v := g.find(row, g.column)
+	if v != nil && !reflect.ValueOf(v).IsZero() {
+		return true
+	}
+	var owner any
+	if g.owner != "" {
+		if _, owner = g.find(row, g.owner); owner == nil {
+			return true // the kernel says what is missing
 		}
 	}
-	for key, v := range row {
-		if strings.EqualFold(key, g.column) || field != nil && key == field.Name {
-			if v != nil && !reflect.ValueOf(v).IsZero() {
-				return true
-			}
-			name = key
-		}
-	}
-	key, err := g.keys.NextKey(g.db.Statement.Context, g.db.Statement.Table)
+	key, err := g.keys.NextKey(g.db.Statement.Context, g.db.Statement.Table, owner)
 	if g.db.AddError(err) != nil {
 		return false
 	}
 	row[name] = key
 	return true
+}
+
+// find returns the value of a column in a map, and the name that the map uses for
+// it, or has to.
+func (g *keySetter) find(row map[string]any, column string) (name string, v any) {
+	name = column
+	var field *schema.Field
+	if s := g.db.Statement.Schema; s != nil {
+		if field = lookUp(s, column); field != nil {
+			name = field.DBName
+		}
+	}
+	for key, v := range row {
+		if strings.EqualFold(key, column) || field != nil && key == field.Name {
+			return key, v
+		}
+	}
+	return name, nil
 }
 
 func lookUp(s *schema.Schema, column string) *schema.Field {

@@ -12,10 +12,12 @@ import (
 // Keys generates the values of key columns.
 type Keys interface {
 	// KeyColumn returns the lower-case name of the column of a logical table
-	// that gets a generated value; ok is false when there is none.
-	KeyColumn(table string) (column string, ok bool)
-	// NextKey returns a new value for the table's key column.
-	NextKey(ctx context.Context, table string) (any, error)
+	// that gets a generated value; ok is false when there is none. owner is the
+	// column whose value the generator needs, empty for none.
+	KeyColumn(table string) (column, owner string, ok bool)
+	// NextKey returns a new value for the table's key column. owner is what the
+	// application gives the owner column, nil where none is needed.
+	NextKey(ctx context.Context, table string, owner any) (any, error)
 }
 
 // Register adds the callbacks to db.

@@ -19,6 +19,7 @@ import (
 	"github.com/gormshard/sharding/shardkernel/internal/merge"
 	"github.com/gormshard/sharding/shardkernel/internal/metadata"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
+	"github.com/gormshard/sharding/shardkernel/internal/route"
 	"github.com/gormshard/sharding/shardkernel/internal/rule"
 	"github.com/gormshard/sharding/shardkernel/internal/value"
 	"github.com/gormshard/sharding/shardkernel/keygen"
@@ -69,6 +70,7 @@ type Kernel struct {
 	executor *execute.Executor
 	lookup   func(name string) (*execute.Source, error)
 	budget   *merge.Budget
+	weights  weights
 	props    config.Props
 	implicit bool
 	audits   atomic.Pointer[audits]
@@ -160,22 +162,51 @@ func (k *Kernel) Ping(ctx context.Context) error {
 	return s.DB.PingContext(ctx)
 }
 
-// KeyColumn returns the column of a logical table that gets a generated value.
-func (k *Kernel) KeyColumn(table string) (column string, ok bool) {
+// KeyColumn returns the column of a logical table that gets a generated value,
+// and the column whose value its generator needs, empty for none.
+func (k *Kernel) KeyColumn(table string) (column, owner string, ok bool) {
 	t, ok := k.rules.Table(table)
 	if !ok || t.Key == nil {
-		return "", false
+		return "", "", false
 	}
-	return t.Key.Column, true
+	return t.Key.Column, t.Key.Owner, true
 }
 
-// NextKey returns a new value for the key column of a logical table.
-func (k *Kernel) NextKey(ctx context.Context, table string) (any, error) {
+// NextKey returns a new value for the key column of a logical table. owner is
+// what the owner column of KeyColumn is given, as an argument would be; it counts
+// only where there is one.
+func (k *Kernel) NextKey(ctx context.Context, table string, owner any) (any, error) {
 	t, ok := k.rules.Table(table)
 	if !ok || t.Key == nil {
 		return nil, &fault.RouteError{Class: fault.ErrUnknownTable, Table: table, Reason: "it has no key generation rule"}
 	}
-	return t.Key.Generator.Next(ctx)
+	if t.Key.Owners == nil {
+		return t.Key.Generator.Next(ctx)
+	}
+	v, err := k.owner(ctx, t, owner)
+	if err != nil {
+		return nil, err
+	}
+	return t.Key.Owners.NextFor(ctx, v)
+}
+
+// owner returns what an owner column will hold when arg is inserted.
+func (k *Kernel) owner(ctx context.Context, t *rule.Table, arg any) (v algorithm.Value, err error) {
+	if arg, err = Resolve(arg); err != nil {
+		return v, err
+	}
+	columns := k.columns.Get().(*columns)
+	columns.ctx = ctx
+	defer columns.putBack()
+	c, err := k.compiler(ctx)
+	if err != nil {
+		return v, err
+	}
+	v, err = route.Owner(t, columns.input(nil), c.convert, arg)
+	if columns.err != nil {
+		return v, columns.err
+	}
+	return v, err
 }
 
 // sourceOf is the executor's: a data source by its name.

@@ -88,7 +88,7 @@ func TestGeneratorsGetTheControlPoolOfTheLeaseSource(t *testing.T) {
 		}) {
 			t.Errorf("%+v: attached %+v, want %+v", test.lease, g.attached, want)
 		}
-		if key, err := k.NextKey(t.Context(), "t_a"); key != int64(1) || err != nil {
+		if key, err := k.NextKey(t.Context(), "t_a", nil); key != int64(1) || err != nil {
 			t.Errorf("NextKey: %v, %v", key, err)
 		}
 		g.err = errors.New("not given back")

@@ -78,7 +78,7 @@ func (k *Kernel) routed(ctx context.Context, told *hints, s *statement, text str
 	columns := k.columns.Get().(*columns)
 	columns.ctx = ctx
 	defer columns.putBack()
-	in := route.Input{Args: args, Meta: columns.meta}
+	in := columns.input(args)
 	if told != nil {
 		in.Hints = &told.route
 	}
@@ -209,7 +209,8 @@ func nextKeys(ctx context.Context, result *route.Result) ([]any, error) {
 // since every statement needs it.
 type columns struct {
 	kernel *Kernel
-	meta   route.Meta // the method table
+	meta   route.Meta    // the method table
+	weigh  route.Weigher // the method weight
 
 	ctx context.Context
 	err error
@@ -220,8 +221,17 @@ type columns struct {
 
 func newColumns(k *Kernel) *columns {
 	c := &columns{kernel: k}
-	c.meta = c.table
+	c.meta, c.weigh = c.table, c.weight
 	return c
+}
+
+// input returns the input of an execution that has only arguments.
+func (c *columns) input(args []any) route.Input {
+	return route.Input{Args: args, Meta: c.meta, Weigh: c.weigh}
+}
+
+func (c *columns) weight(column *value.Column, text string) (string, error) {
+	return c.kernel.weigh(c.ctx, column, text)
 }
 
 func (c *columns) table(logical string) *value.Table {

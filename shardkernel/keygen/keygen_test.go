@@ -83,7 +83,7 @@ func TestSnowflakeCountsWithinAMillisecond(t *testing.T) {
 	var got []int64
 	for range 5 { // milliseconds
 		for range 2 {
-			got = append(got, next(t, s)&maxSequence)
+			got = append(got, next(t, s)&(1<<sequenceBits-1))
 		}
 		at = at.Add(time.Millisecond)
 		c.set(at)
@@ -228,7 +228,7 @@ func TestWrongGeneratorsAreConfigurationErrors(t *testing.T) {
 		want     string
 	}{
 		{"SNOWFLAK", nil, `no key generator type "SNOWFLAK"; did you mean "SNOWFLAKE"?`},
-		{"SEQUENCE", nil, "known: NANOID, SEGMENT, SNOWFLAKE, UUID"},
+		{"SEQUENCE", nil, "known: GENE_SNOWFLAKE, NANOID, SEGMENT, SNOWFLAKE, UUID"},
 		{"SNOWFLAKE", Props{"workerId": 1024}, "outside 0 to 1023"},
 		{"SNOWFLAKE", Props{"workerId": -1}, "outside 0 to 1023"},
 		{"SNOWFLAKE", Props{"workerNo": 1}, `did you mean "workerId"?`},

@@ -147,7 +147,7 @@ func inBubble(t *testing.T, size int64, test func(t *testing.T, f *fakeWorkers, 
 	})
 }
 
-func workerOf(key int64) int64 { return key >> sequenceBits & maxWorkerID }
+func workerOf(key int64) int64 { return key >> sequenceBits & (1<<workerBits - 1) }
 
 func millisecondOf(key int64) int64 { return key>>(sequenceBits+workerBits) + epoch }
 

@@ -8,13 +8,14 @@ import "github.com/gormshard/sharding/internal/registry"
 // concurrent use.
 type Registry = registry.Registry[Props, Generator]
 
-// NewRegistry returns a registry that knows NANOID, SEGMENT, SNOWFLAKE and
-// UUID.
+// NewRegistry returns a registry that knows GENE_SNOWFLAKE, NANOID, SEGMENT,
+// SNOWFLAKE and UUID.
 func NewRegistry() *Registry {
 	return registry.New("key generator", map[string]func(Props) (Generator, error){
-		"NANOID":    newNanoID,
-		"SEGMENT":   newSegment,
-		"SNOWFLAKE": newSnowflake,
-		"UUID":      newUUID,
+		"GENE_SNOWFLAKE": newGeneSnowflake,
+		"NANOID":         newNanoID,
+		"SEGMENT":        newSegment,
+		"SNOWFLAKE":      newSnowflake,
+		"UUID":           newUUID,
 	})
 }

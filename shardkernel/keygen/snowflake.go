@@ -15,9 +15,7 @@ const (
 	workerBits   = 10
 	timeBits     = 41
 
-	maxSequence = 1<<sequenceBits - 1
-	maxWorkerID = 1<<workerBits - 1
-	maxTime     = 1<<timeBits - 1
+	maxTime = 1<<timeBits - 1
 
 	// epoch is the zero of the time bits in Unix milliseconds: the midnight
 	// before 1 November 2016 in UTC+8, which is ShardingSphere's where it runs
@@ -48,11 +46,16 @@ const (
 //	                    went back by no more than this, and fails when it went
 //	                    back further
 type snowflake struct {
-	maxOffset int64
-	tolerance int64 // milliseconds
-	now       func() time.Time
-	leased    bool
-	lessee    *lessee // nil unless leased and attached
+	name string // of the type
+	// workerShift is the place of the worker id, above the sequence; workers is
+	// the number of worker ids.
+	workerShift uint
+	workers     int64
+	maxOffset   int64
+	tolerance   int64 // milliseconds
+	now         func() time.Time
+	leased      bool
+	lessee      *lessee // nil unless leased and attached
 
 	mu       sync.Mutex
 	term     term
@@ -65,24 +68,30 @@ var _ Stored = (*snowflake)(nil)
 
 func newSnowflake(props Props) (Generator, error) {
 	r := algorithm.ReadProps(algorithm.Props(props))
-	workerID := r.IntOr("workerId", -1, 0, maxWorkerID)
-	s := &snowflake{
-		maxOffset: r.IntOr("maxVibrationOffset", 255, 0, maxSequence),
-		tolerance: r.IntOr("maxTolerateTimeDifferenceMilliseconds", 10, 0, 60_000),
-		now:       time.Now,
-		leased:    workerID < 0,
-		term:      term{workerID: workerID, until: epoch + maxTime},
-		last:      -1,
-		offset:    -1,
-	}
+	s := readSnowflake(r, "SNOWFLAKE", workerBits, sequenceBits)
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	if s.leased {
-		s.term = term{}
-	}
 	return s, nil
 }
+
+// readSnowflake reads the properties of a generator whose keys have so many bits
+// of worker id above so many bits of sequence.
+func readSnowflake(r *algorithm.Reader, name string, workerBits, sequenceBits uint) *snowflake {
+	s := &snowflake{
+		name: name, workerShift: sequenceBits, workers: 1 << workerBits,
+		now: time.Now, last: -1, offset: -1,
+	}
+	workerID := r.IntOr("workerId", -1, 0, s.workers-1)
+	s.maxOffset = r.IntOr("maxVibrationOffset", min(255, s.maxSequence()), 0, s.maxSequence())
+	s.tolerance = r.IntOr("maxTolerateTimeDifferenceMilliseconds", 10, 0, 60_000)
+	if s.leased = workerID < 0; !s.leased {
+		s.term = term{workerID: workerID, until: epoch + maxTime}
+	}
+	return s
+}
+
+func (s *snowflake) maxSequence() int64 { return 1<<s.workerShift - 1 }
 
 // Attach implements Stored.
 func (s *snowflake) Attach(store Store) {
@@ -92,7 +101,7 @@ func (s *snowflake) Attach(store Store) {
 	if store.Now != nil {
 		s.now = store.Now
 	}
-	s.lessee = newLessee(&storedWorkers{store: store, pool: "SNOWFLAKE"}, maxWorkerID+1, store.TTL, s.now, s)
+	s.lessee = newLessee(&storedWorkers{store: store, pool: s.name}, s.workers, store.TTL, s.now, s)
 }
 
 // Close implements Stored: it gives the worker id back.
@@ -107,12 +116,20 @@ func (s *snowflake) Close() error {
 // when 4,096 keys have been made in this one, for a clock that went back a
 // little, and for a worker id if it has none.
 func (s *snowflake) Next(ctx context.Context) (any, error) {
+	key, err := s.next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return key, nil
+}
+
+func (s *snowflake) next(ctx context.Context) (int64, error) {
 	for {
 		key, wait, err := s.take()
 		switch {
 		case errors.Is(err, errTermOver):
 			if s.lessee == nil {
-				return nil, fmt.Errorf("SNOWFLAKE without workerId: %w", errDetached)
+				return 0, fmt.Errorf("%s without workerId: %w", s.name, errDetached)
 			}
 			err = s.lessee.wait(ctx)
 		case err == nil && wait == 0:
@@ -121,7 +138,7 @@ func (s *snowflake) Next(ctx context.Context) (any, error) {
 			err = sleep(ctx, wait)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("SNOWFLAKE: %w", err)
+			return 0, fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
 }
@@ -146,7 +163,7 @@ func (s *snowflake) take() (key int64, wait time.Duration, err error) {
 		return 0, until(at, s.last), nil
 	case s.term.over(at.UnixMilli()):
 		return 0, 0, errTermOver
-	case now == s.last && s.sequence == maxSequence:
+	case now == s.last && s.sequence == s.maxSequence():
 		return 0, until(at, now+1), nil
 	case now == s.last:
 		s.sequence++
@@ -156,7 +173,7 @@ func (s *snowflake) take() (key int64, wait time.Duration, err error) {
 		}
 		s.last, s.sequence = now, s.offset
 	}
-	return s.last<<(workerBits+sequenceBits) | s.term.workerID<<sequenceBits | s.sequence, 0, nil
+	return s.last<<(workerBits+sequenceBits) | s.term.workerID<<s.workerShift | s.sequence, 0, nil
 }
 
 // begin implements tenant. The next key is of a later millisecond than the last
@@ -164,7 +181,7 @@ func (s *snowflake) take() (key int64, wait time.Duration, err error) {
 func (s *snowflake) begin(t term, after int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.term, s.last, s.sequence = t, max(s.last, after-epoch), maxSequence
+	s.term, s.last, s.sequence = t, max(s.last, after-epoch), s.maxSequence()
 }
 
 // extend implements tenant.
