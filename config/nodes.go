@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gormshard/sharding/internal/inline"
 	"github.com/gormshard/sharding/internal/nearest"
+	"github.com/gormshard/sharding/shardkernel/algorithm"
 )
 
 // DataNode is an actual table in a data source.
@@ -31,7 +31,7 @@ func (c *Config) DataNodes(table string) ([]DataNode, error) {
 // Nodes returns the data nodes of an auto table that has a number of shards. The
 // error tells what is wrong with its data sources.
 func (t AutoTable) Nodes(name string, shards int, sources []string) ([]DataNode, error) {
-	names, err := inline.Expand(t.DataSources)
+	names, err := algorithm.ExpandNames(t.DataSources)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (f *nodeFaults) expand(text string, sources []string) []DataNode {
 		f.report("names no data node", "")
 		return nil
 	}
-	names, err := inline.Expand(text)
+	names, err := algorithm.ExpandNames(text)
 	if err != nil {
 		f.wrap(f.path, err)
 		return nil

@@ -22,7 +22,11 @@ const (
 // integers or quoted texts, or one of these alone. Names may repeat.
 //
 // A text that stands for more than 100,000 names is an error.
-func Expand(text string) ([]string, error) {
+func Expand(text string) ([]string, error) { return ExpandWith(text, nil) }
+
+// ExpandWith is Expand with the function dates between the braces as well, whose
+// arguments are integers and quoted texts: dates lists the names it stands for.
+func ExpandWith(text string, dates func(args []string) ([]string, error)) ([]string, error) {
 	items, err := scan(text)
 	if err != nil {
 		return nil, err
@@ -33,7 +37,7 @@ func Expand(text string) ([]string, error) {
 		columns := make([][]string, len(item))
 		count, width := 1, 0
 		for i, p := range item {
-			if columns[i], err = choices(text, p); err != nil {
+			if columns[i], err = choices(text, p, dates); err != nil {
 				return nil, err
 			}
 			count *= len(columns[i]) // both are at most maxNames
@@ -75,7 +79,7 @@ func longest(texts []string) int {
 }
 
 // choices returns the texts that a part stands for.
-func choices(text string, p part) ([]string, error) {
+func choices(text string, p part, dates func([]string) ([]string, error)) ([]string, error) {
 	if !p.code {
 		return []string{p.text}, nil
 	}
@@ -86,6 +90,20 @@ func choices(text string, p part) ([]string, error) {
 			return nil, errorAt(text, p.offset, "no ] ends the list")
 		}
 		return list(text, inner, p.offset)
+	}
+	if inner, ok := strings.CutPrefix(code, "dates("); ok && dates != nil {
+		if inner, ok = strings.CutSuffix(inner, ")"); !ok {
+			return nil, errorAt(text, p.offset, "no ) ends dates(")
+		}
+		args, err := list(text, inner, p.offset)
+		if err != nil {
+			return nil, err
+		}
+		names, err := dates(args)
+		if err != nil {
+			return nil, errorAt(text, p.offset, "%s", err)
+		}
+		return names, nil
 	}
 	if low, high, ok := strings.Cut(code, ".."); ok && code[0] != '\'' && code[0] != '"' {
 		return span(text, low, high, p.offset)

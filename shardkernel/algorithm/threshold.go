@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/gormshard/sharding/internal/inline"
 )
 
 // threshold is the algorithm THRESHOLD: rows below a threshold are placed by one
@@ -57,7 +55,7 @@ func newThreshold(props Props) (Algorithm, error) {
 			continue
 		}
 		var err error
-		if a.targets[side], err = inline.Expand(text); err != nil {
+		if a.targets[side], err = ExpandNames(text); err != nil {
 			r.fault(name, err.Error())
 		}
 	}

@@ -78,7 +78,8 @@ func orderService(t testing.TB) *pipeline {
 var digits = regexp.MustCompile(`\((\d+),(\d+)\)`)
 
 // TestGoldenRoutes runs testdata/*.txt: after a line "route" with the
-// arguments, optionally with "sqlite", "nometa" or "markers=n" before them, comes the
+// arguments, optionally with "sqlite", "nometa", "markers=n" or a hint such as
+// "table=t_doc:3" before them, comes the
 // statement, then ----, then what it becomes. A blank line ends a case, # begins
 // a comment.
 func TestGoldenRoutes(t *testing.T) {
@@ -87,8 +88,12 @@ func TestGoldenRoutes(t *testing.T) {
 		t.Fatalf("golden files: %v, %v", files, err)
 	}
 	total := 0
-	p := orderService(t)
+	orders, strategies := orderService(t), strategyService(t)
 	for _, file := range files {
+		p := orders
+		if filepath.Base(file) == "strategies.txt" {
+			p = strategies
+		}
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			data, err := os.ReadFile(file)
 			if err != nil {
@@ -142,6 +147,10 @@ func runGolden(t *testing.T, p pipeline, block string, total *int) string {
 		case "nometa":
 			p.meta = nil
 		default:
+			if hint := goldenHint(word); hint != nil {
+				p.hints = hint
+				break
+			}
 			if n, ok := strings.CutPrefix(word, "markers="); ok {
 				few := *p.dialect
 				few.MaxMarkers, _ = strconv.Atoi(n)

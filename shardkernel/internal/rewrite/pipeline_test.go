@@ -26,6 +26,12 @@ type pipeline struct {
 	meta    route.Meta
 	dialect *dialect.Dialect
 	keys    *counter
+	hints   *route.Hints
+	weigh   route.Weigher
+}
+
+func (p *pipeline) input(args []any) route.Input {
+	return route.Input{Args: args, Meta: p.meta, Hints: p.hints, Weigh: p.weigh}
 }
 
 func newPipeline(t testing.TB, cfg *config.Config, meta route.Meta) *pipeline {
@@ -76,7 +82,8 @@ func (c *compiled) run(args []any) (*plan.Execution, error) {
 	if !errors.Is(err, fault.ErrUnsupported) {
 		return e, err
 	}
-	result, failed := c.program.RouteUnited(&route.Input{Args: args, Meta: c.pipeline.meta}, 64)
+	in := c.pipeline.input(args)
+	result, failed := c.program.RouteUnited(&in, 64)
 	if result == nil || failed != nil {
 		return nil, err
 	}
@@ -85,25 +92,32 @@ func (c *compiled) run(args []any) (*plan.Execution, error) {
 }
 
 func (c *compiled) scattered(args []any) (*plan.Execution, error) {
-	result, err := c.program.Route(route.Input{Args: args, Meta: c.pipeline.meta})
+	in := c.pipeline.input(args)
+	result, err := c.program.Route(in)
 	if err != nil {
 		return nil, err
 	}
 	if result.NeedsKeys() {
-		var keys []any
-		for range result.KeyRows {
-			key, err := result.KeyTable.Key.Generator.Next(context.Background())
+		for i := range result.KeyRows {
+			key, err := nextKey(result, i)
 			if err != nil {
 				return nil, err
 			}
-			keys = append(keys, key)
+			in.Keys = append(in.Keys, key)
 		}
-		if result, err = c.program.Route(route.Input{Args: args, Meta: c.pipeline.meta, Keys: keys}); err != nil {
+		if result, err = c.program.Route(in); err != nil {
 			return nil, err
 		}
 	}
 	c.result = result
 	return c.template.Rewrite(result, args, c.pipeline.meta)
+}
+
+func nextKey(result *route.Result, row int) (any, error) {
+	if owners := result.KeyTable.Key.Owners; owners != nil {
+		return owners.NextFor(context.Background(), result.Owners[row])
+	}
+	return result.KeyTable.Key.Generator.Next(context.Background())
 }
 
 // run takes a statement the whole way. One that names no configured table is

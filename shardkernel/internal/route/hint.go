@@ -85,12 +85,16 @@ func (v *HintValues) levels(t *rule.Table) (told level) {
 // nodesOf returns the nodes of a reference by its conditions and hints.
 func (e *evaluation) nodesOf(r *reference) nodeSet {
 	hinted, ok := e.hints.of(r.rule)
-	if !ok {
-		return e.conditions(r, 0)
+	var told level
+	if ok {
+		told = hinted.levels(r.rule)
 	}
-	told := hinted.levels(r.rule)
 	if told == 0 {
-		return e.conditions(r, 0)
+		set, every := e.eval(r, r.where)
+		if every {
+			return allNodes(len(r.rule.Nodes))
+		}
+		return set
 	}
 	e.hinted = true
 	nodes := e.hintNodes(r, hinted)
@@ -98,19 +102,23 @@ func (e *evaluation) nodesOf(r *reference) nodeSet {
 		return nodes
 	}
 	if !e.program.stmt.Tables[r.table].Target {
-		set := e.conditions(r, told)
+		set, every := e.conditions(r, told)
+		if every {
+			return nodes
+		}
 		set.intersect(nodes)
 		return set
 	}
 	// A statement that writes must not reach past its own values.
-	own := e.conditions(r, (levelDatabase|levelTable)&^told)
-	set := e.conditions(r, 0)
-	if own.count() < len(r.rule.Nodes) {
-		for i := own.next(0); i >= 0; i = own.next(i + 1) {
-			if !nodes.has(i) && e.err == nil {
-				e.err = errHintElsewhere(r.rule)
-			}
+	own, every := e.conditions(r, (levelDatabase|levelTable)&^told)
+	for i := own.next(0); i >= 0 && !every && e.err == nil; i = own.next(i + 1) {
+		if !nodes.has(i) {
+			e.err = errHintElsewhere(r.rule)
 		}
+	}
+	set, every := e.conditions(r, 0)
+	if every {
+		return nodes
 	}
 	set.intersect(nodes)
 	return set
@@ -118,14 +126,11 @@ func (e *evaluation) nodesOf(r *reference) nodeSet {
 
 // conditions returns the nodes of a reference by its conditions, without what they
 // say of some levels.
-func (e *evaluation) conditions(r *reference, without level) nodeSet {
+func (e *evaluation) conditions(r *reference, without level) (set nodeSet, every bool) {
 	e.replaced = without
-	set, every := e.eval(r, r.where)
+	set, every = e.eval(r, r.where)
 	e.replaced = 0
-	if every {
-		return allNodes(len(r.rule.Nodes))
-	}
-	return set
+	return set, every
 }
 
 // hintNodes returns the nodes that hinted values lead to.

@@ -2,7 +2,6 @@ package route
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strings"
 
@@ -72,7 +71,7 @@ func (p *Program) checkTypes(meta Meta) error {
 	for _, l := range p.links {
 		a, b := p.refs[l.a.ref], p.refs[l.b.ref]
 		ca, cb := meta.column(a.rule.Name, l.a.column), meta.column(b.rule.Name, l.b.column)
-		if err := errors.Join(checkJoinedText(a, l.a.column, ca), checkJoinedText(b, l.b.column, cb)); err != nil {
+		if err := cmp.Or(checkJoinedText(a, l.a.column, ca), checkJoinedText(b, l.b.column, cb)); err != nil {
 			return err
 		}
 		if a.rule == b.rule && l.a.column == l.b.column {
