@@ -95,9 +95,7 @@ func (k *Kernel) set(ctx context.Context, s *Session, c *parse.Command, text str
 	for i := range c.Set {
 		switch a := &c.Set[i]; {
 		case a.User:
-			if s.variables != "" { // it is the same everywhere now, but others are not
-				s.variables = elsewhere
-			}
+			delete(s.variables, a.Name) // it is the same everywhere now
 		case a.Name == "time_zone":
 			s.zoned = true
 		}

@@ -27,10 +27,13 @@ type Session struct {
 	zoned  bool          // time_zone was set
 	locked bool          // LOCK TABLES is in force
 
-	// Where the statement before went, where rows were inserted, and where user
-	// variables were assigned by an expression, as far as the node connections
-	// are still the same: empty for nowhere, elsewhere for several data sources.
-	previous, inserted, variables string
+	// Where the statement before went and where rows were inserted, as far as the
+	// node connections are still the same: empty for nowhere, elsewhere for
+	// several data sources.
+	previous, inserted string
+	// variables are the data sources on which user variables were assigned by a
+	// statement other than SET, which assigns them everywhere.
+	variables map[string]string
 }
 
 // elsewhere stands for several data sources, or for one that is not known.

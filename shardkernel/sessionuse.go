@@ -17,7 +17,7 @@ func (s *Session) holds() bool { return s != nil && (s.tx != nil || s.pins != ni
 // admit lets a planned statement run, or refuses it because of the session it
 // would use or change. From here on the node connections are kept, if it changes
 // something.
-func (k *Kernel) admit(s *Session, st *statement, ex *plan.Execution) error {
+func (k *Kernel) admit(s *Session, st *statement, ex *plan.Execution, text string) error {
 	if s != nil {
 		switch {
 		case s.next != nil && s.tx == nil:
@@ -41,7 +41,7 @@ func (k *Kernel) admit(s *Session, st *statement, ex *plan.Execution) error {
 	if !s.holds() {
 		return refuseUnheld(st.uses)
 	}
-	if err := s.checkUses(st, ex); err != nil {
+	if err := s.checkUses(st, ex, text); err != nil {
 		return err
 	}
 	const kept = parse.UseNamedLock | parse.UseSetVariable | parse.UseTemporary | parse.UseLockTables | parse.UseUnlockTables | parse.UseCall
@@ -64,10 +64,10 @@ func (k *Kernel) planFor(ctx context.Context, s *Session, told *hints, st *state
 	if st.uses == 0 && s == nil {
 		return ex, nil
 	}
-	if err := k.admit(s, st, ex); err != nil {
+	if err := k.admit(s, st, ex, text); err != nil {
 		return nil, err
 	}
-	s.note(st, ex)
+	s.note(st, ex, text)
 	return ex, nil
 }
 
@@ -156,7 +156,7 @@ func refuseUnheld(uses parse.Use) error {
 const onConnection = "use db.Connection, a *sql.Conn or a transaction for all statements that belong together"
 
 // checkUses refuses what more than one data source would have to answer for.
-func (s *Session) checkUses(st *statement, ex *plan.Execution) error {
+func (s *Session) checkUses(st *statement, ex *plan.Execution, text string) error {
 	source := elsewhere
 	if len(ex.Units) == 1 {
 		source = ex.Units[0].DataSource
@@ -177,14 +177,20 @@ func (s *Session) checkUses(st *statement, ex *plan.Execution) error {
 			"use the result's LastInsertId, or put both into one transaction, on one data source")
 	case uses&(parse.UseReadVariable|parse.UseSetVariable) != 0 && source == elsewhere:
 		return fault.Unsupported("user variable over several nodes", "a variable belongs to the session of one node", "pass the value as a parameter")
-	case uses&parse.UseReadVariable != 0 && s.variables != "" && source != s.variables:
-		return fault.Unsupported("user variable", "it was assigned on another data source", "pass the value as a parameter")
+	}
+	if len(s.variables) > 0 && st.uses&(parse.UseReadVariable|parse.UseSetVariable) != 0 {
+		read, _ := parse.Variables(text, s.kernel.dialect)
+		for _, name := range read {
+			if at, known := s.variables[name]; known && at != source {
+				return fault.Unsupported("user variable @"+name, "it was assigned on another data source", "pass the value as a parameter")
+			}
+		}
 	}
 	return nil
 }
 
 // note remembers what the statements to come may ask of the session.
-func (s *Session) note(st *statement, ex *plan.Execution) {
+func (s *Session) note(st *statement, ex *plan.Execution, text string) {
 	if s == nil {
 		return
 	}
@@ -205,11 +211,12 @@ func (s *Session) note(st *statement, ex *plan.Execution) {
 		}
 	}
 	if st.uses&parse.UseSetVariable != 0 {
-		switch s.variables {
-		case "", source:
-			s.variables = source
-		default:
-			s.variables = elsewhere
+		if s.variables == nil {
+			s.variables = map[string]string{}
+		}
+		_, set := parse.Variables(text, s.kernel.dialect)
+		for _, name := range set {
+			s.variables[name] = source
 		}
 	}
 	switch {

@@ -30,21 +30,46 @@ const (
 // uses finds out how a statement uses its session. Definitions of views and
 // routines hold such functions without using them.
 func uses(text, verb string, d *dialect.Dialect) Use {
+	out, read, set := inSession(text, verb, d)
+	switch verb {
+	case "CREATE", "DROP", "ALTER":
+		return out & UseTemporary
+	case "SHOW":
+		return out & UsePrevious
+	}
+	if len(set) > 0 {
+		out |= UseSetVariable
+	}
+	for _, name := range read {
+		if !slices.Contains(set, name) {
+			out |= UseReadVariable
+		}
+	}
+	return out
+}
+
+// Variables returns the user variables of a statement, in lower case: those that
+// it reads, or assigns where an earlier value may be read, and those it assigns.
+func Variables(text string, d *dialect.Dialect) (read, set []string) {
+	_, read, set = inSession(text, "", d)
+	return read, set
+}
+
+// inSession reads what a statement does with its session.
+func inSession(text, verb string, d *dialect.Dialect) (out Use, read, set []string) {
 	switch verb {
 	case "LOCK":
-		return UseLockTables
+		return UseLockTables, nil, nil
 	case "UNLOCK":
-		return UseUnlockTables
+		return UseUnlockTables, nil, nil
 	case "CALL":
-		return UseCall
+		return UseCall, nil, nil
 	case "GET": // GET DIAGNOSTICS
-		return UsePrevious
+		return UsePrevious, nil, nil
 	}
-	var out Use
 	l := lexer{text: text, dialect: d}
 	var before, call string // the word before, and the function it may be
 	into := false           // in the list behind INTO
-	var read, set []string  // user variables
 	variable := ""          // the one just read
 	argument := false       // LAST_INSERT_ID( came before
 	for count := 0; ; count++ {
@@ -99,21 +124,7 @@ func uses(text, verb string, d *dialect.Dialect) Use {
 		}
 		before, call = word, word
 	}
-	switch verb {
-	case "CREATE", "DROP", "ALTER":
-		return out & UseTemporary
-	case "SHOW":
-		return out & UsePrevious
-	}
-	if len(set) > 0 {
-		out |= UseSetVariable
-	}
-	for _, name := range read {
-		if !slices.Contains(set, name) {
-			out |= UseReadVariable
-		}
-	}
-	return out
+	return out, read, set
 }
 
 func functionUse(name string) Use {
