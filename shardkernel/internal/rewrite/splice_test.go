@@ -123,8 +123,8 @@ func spliceFaults(c *compiled, e *plan.Execution, args []any) (faults []string) 
 			if u.Unions != nil && u.Unions[table].Tables != nil {
 				return "", u.Unions[table].Tables[0]
 			}
-			if u.Names[table] == "" {
-				return "", stmt.Tables[table].Name
+			if u.Names[table] == "" { // of no configured table, the schema stays as well
+				return stmt.Tables[table].Schema, stmt.Tables[table].Name
 			}
 			return "", u.Names[table]
 		}
