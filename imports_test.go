@@ -44,7 +44,7 @@ var arrow = map[string][]string{
 		"internal/fault", "internal/nearest", "internal/inline", "config",
 		"shardkernel/algorithm", "shardkernel/keygen", "shardkernel/internal/value",
 	},
-	"shardkernel/internal/parse": {"internal/fault", "shardkernel/internal/dialect"},
+	"shardkernel/internal/parse": {"internal/fault", "shardkernel/internal/dialect", "shardkernel/internal/plan"},
 	"shardkernel/internal/route": {
 		"internal/fault", "shardkernel/algorithm", "shardkernel/internal/dialect", "shardkernel/internal/parse",
 		"shardkernel/internal/plan", "shardkernel/internal/rule", "shardkernel/internal/value",

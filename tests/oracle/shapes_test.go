@@ -53,7 +53,9 @@ func (g *generator) aggregate() *query {
 			b.group = f(b.group, " WITH ROLLUP")
 		}
 	}
-	if g.in(12) {
+	if g.in(25) {
+		b.group = f(b.group, " HAVING ", g.computed(&b.scope, 3))
+	} else if g.in(12) {
 		b.group = f(b.group, " HAVING ", g.aggregated(&b.scope), one(g, " > ", " <= ", " <> "), g.value(one[any](g, 0, 1, 3, "2", nil)))
 	}
 	return g.finish(b, "aggregate")
@@ -84,10 +86,56 @@ func (g *generator) aggregated(s *scope) fragment {
 		return f("COUNT(DISTINCT ", n, ", ", g.name(s, src, src.columns[0].name), ")")
 	case k < 94:
 		return f(one(g, "BIT_AND", "BIT_OR", "BIT_XOR", "STD", "VAR_POP"), "(", g.name(s, src, src.columns[0].name), ")")
-	case k < 96:
+	case k < 95:
 		return f("GROUP_CONCAT(", n, " ORDER BY ", n, " SEPARATOR '|')")
+	case k < 98:
+		return g.computed(s, 2)
 	}
 	return f(fmt.Sprintf(one(g, "IFNULL(SUM(%s), 0)", "SUM(%s) / COUNT(*)", "AVG(%s) * 3", "ROUND(AVG(%s), 1)", "COUNT(*) + MAX(%s)"), g.name(s, src, src.columns[0].name)))
+}
+
+// computed is an expression over aggregates of exact numbers.
+func (g *generator) computed(s *scope, depth int) fragment {
+	src, c := g.pick(s)
+	for c.kind != kindInt && c.kind != kindUint && c.kind != kindDecimal {
+		src, c = g.pick(s)
+	}
+	n := g.name(s, src, c.name)
+	if depth == 0 || g.in(20) {
+		switch g.IntN(6) {
+		case 0:
+			return f("COUNT(*)")
+		case 1:
+			return f("AVG(", n, ")")
+		case 2:
+			return f(g.value(one[any](g, 0, 1, 2, 3, 7, nil)))
+		case 3:
+			return f(one(g, "1.5", "0.3333", "10", "-1", "0.25"))
+		}
+		return f(one(g, "SUM(", "COUNT(", "MIN(", "MAX("), n, ")")
+	}
+	x := func() fragment { return g.computed(s, depth-1) }
+	switch g.IntN(16) {
+	case 0, 1, 2, 3:
+		return f("(", x(), one(g, " + ", " - ", " * ", " / ", " DIV ", " % "), x(), ")")
+	case 4, 5, 6, 7:
+		return f("(", x(), one(g, " > ", " <= ", " = ", " <> ", " <=> ", " >= "), x(), ")")
+	case 8:
+		return f("(", x(), one(g, " AND ", " OR ", " XOR "), x(), ")")
+	case 9:
+		return f(x(), one(g, " BETWEEN ", " NOT BETWEEN "), x(), " AND ", x())
+	case 10:
+		return f("(", x(), one(g, " IN (", " NOT IN ("), x(), ", ", x(), "))")
+	case 11:
+		return f("(", x(), one(g, " IS NULL", " IS NOT NULL", " IS TRUE", " IS NOT FALSE"), ")")
+	case 12:
+		return f(one(g, "IFNULL(", "COALESCE(", "NULLIF("), x(), ", ", x(), ")")
+	case 13:
+		return f("CASE WHEN ", x(), " THEN ", x(), " ELSE ", x(), " END")
+	case 14:
+		return f("ROUND(", x(), one(g, ")", ", 1)", ", 3)", ", -1)"))
+	}
+	return f(one(g, "FLOOR(", "CEIL(", "ABS(", "-(", "NOT (", "TRUNCATE(1, 0) + ("), x(), ")")
 }
 
 func (g *generator) distinct() *query {

@@ -19,6 +19,8 @@ type grouping struct {
 	memory     *account
 	keys       []*operand
 	aggregates []newFold
+	computed   []computedColumn
+	having     *expression // nil: every group
 	order      sortKeys
 
 	byKey  map[string]*group
@@ -49,9 +51,38 @@ func newGrouping(recipe *plan.Merge, head *header, in *inputs, memory *account) 
 		}
 		g.aggregates = append(g.aggregates, f)
 	}
+	for _, item := range recipe.Computed {
+		c, err := newComputed(head, item)
+		if err != nil {
+			return nil, err
+		}
+		g.computed = append(g.computed, c)
+	}
 	var err error
+	if recipe.Having != nil {
+		if g.having, err = newExpression(head, recipe.Having); err != nil {
+			return nil, err
+		}
+	}
 	g.order, err = newSortKeys(head, recipe.OrderBy)
 	return g, err
+}
+
+// computedColumn is a column that is computed from others of its row.
+type computedColumn struct {
+	index      int
+	column     *column
+	name       string
+	expression *expression
+}
+
+func newComputed(h *header, item plan.Computed) (computedColumn, error) {
+	index, err := h.resolve(item.Column, clauseExpression)
+	if err != nil {
+		return computedColumn{}, err
+	}
+	x, err := newExpression(h, item.Expr)
+	return computedColumn{index, &h.columns[index], h.name(index), x}, err
 }
 
 func (g *grouping) next(dest []driver.Value) error {
@@ -105,14 +136,51 @@ func (g *grouping) collect() error {
 		}
 	}
 	g.byKey = nil
+	kept := g.groups[:0]
 	for _, group := range g.groups {
 		for _, f := range group.folds {
 			if err := f.finish(group.row); err != nil {
 				return err
 			}
 		}
+		keep, err := g.compute(group.row)
+		if err != nil {
+			return err
+		}
+		if keep {
+			kept = append(kept, group)
+		}
 	}
+	g.groups = kept
 	return g.sort()
+}
+
+// compute fills the computed columns of a group's row and reports whether HAVING
+// lets it pass.
+func (g *grouping) compute(row []driver.Value) (bool, error) {
+	values := make([]driver.Value, len(g.computed))
+	for i := range g.computed {
+		c := &g.computed[i]
+		v, err := c.expression.eval(row)
+		if err != nil {
+			return false, err
+		}
+		if values[i], err = v.shown(c.column, c.name); err != nil {
+			return false, err
+		}
+	}
+	keep := true
+	if g.having != nil {
+		v, err := g.having.eval(row)
+		if err != nil {
+			return false, err
+		}
+		keep = v.isTrue()
+	}
+	for i, v := range values {
+		row[g.computed[i].index] = v
+	}
+	return keep, nil
 }
 
 func (g *grouping) add(key []byte, row []driver.Value) error {

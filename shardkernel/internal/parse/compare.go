@@ -30,7 +30,7 @@ var tableFields = map[string]bool{
 func (c *comparer) same(l, r reflect.Value, field string) error {
 	if l.Kind() == reflect.Interface || l.Kind() == reflect.Pointer {
 		switch {
-		case c.edits.Limit && field == "SelectStmt.Limit", c.edits.Order && field == "SelectStmt.OrderBy" && l.IsNil():
+		case c.edits.Limit && field == "SelectStmt.Limit", c.edits.Having && field == "SelectStmt.Having" && r.IsNil(), c.edits.Order && field == "SelectStmt.OrderBy" && l.IsNil():
 			return nil
 		case l.IsNil() != r.IsNil():
 			return fmt.Errorf("%s: one is nil", field)

@@ -58,6 +58,7 @@ func (b *builder) buildSelect(n *ast.SelectStmt) {
 		}
 		sel.Having = b.span(c.having, c.next(c.having))
 		sel.HavingAggregate = hasAggregate(n.Having.Expr)
+		sel.HavingExpr = b.computed(sel, n.Having.Expr, blk)
 	}
 	if n.OrderBy != nil {
 		to := c.next(c.order)
@@ -190,6 +191,9 @@ func (b *builder) item(f *ast.SelectField, blk *block, from, to int) Item {
 			it.Label = e.GetString()
 		}
 	}
+	if it.HasAggregate && it.Aggregate == nil {
+		it.Computed = b.computed(nil, expr, blk)
+	}
 	if it.Alias != "" {
 		it.Label = it.Alias
 	}
@@ -297,6 +301,9 @@ func (b *builder) resolveByItem(by *ByItem, sel *Select, e ast.ExprNode, blk *bl
 		by.Aggregate = b.aggregate(expr, blk)
 	case *test_driver.ParamMarkerExpr:
 		return // a position or a constant, as the driver sends it
+	}
+	if by.HasAggregate && by.Aggregate == nil {
+		by.Computed = b.computed(sel, expr, blk)
 	}
 	by.Constant = isPlainConstant(expr)
 	for k := range sel.Items {

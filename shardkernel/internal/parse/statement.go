@@ -4,6 +4,8 @@
 // connections.
 package parse
 
+import "github.com/gormshard/sharding/shardkernel/internal/plan"
+
 // Kind is the verb of a statement.
 type Kind uint8
 
@@ -273,6 +275,9 @@ type Select struct {
 	GroupBySpan Span
 	Rollup      bool
 	Having      Span // from HAVING to its end; empty without
+	// HavingExpr is the condition of HAVING, nil without one and where it is not
+	// understood.
+	HavingExpr *Computed
 	// HavingAggregate is true when an aggregate function stands in HAVING.
 	HavingAggregate bool
 	OrderBy         []ByItem
@@ -312,6 +317,9 @@ type Item struct {
 	// Aggregate is set when the whole expression is one aggregate call.
 	Aggregate    *Aggregate
 	HasAggregate bool // an aggregate stands somewhere in the expression
+	// Computed is the expression over aggregates that the item is, nil for others
+	// and where it is not understood.
+	Computed *Computed
 }
 
 // Aggregate is a call of an aggregate function.
@@ -322,6 +330,20 @@ type Aggregate struct {
 	Arg      Span    // the text of the argument list
 	Args     int     // number of arguments
 	Column   *Column // the argument when it is one column
+}
+
+// Computed is an expression over aggregates, or a part of one. Its leaves are
+// aggregates, columns, items of the select list and constants.
+type Computed struct {
+	Op   plan.Op // OpColumn for all leaves but constants
+	Kids []*Computed
+	Span Span // of an aggregate or a column
+	// One of these is set for OpColumn: Item is the index of a select item that is
+	// meant by its alias, -1 for none.
+	Aggregate *Aggregate
+	Column    *Column
+	Item      int
+	Constant  Operand // OpConstant
 }
 
 // ByItem is one item of GROUP BY or ORDER BY.
@@ -340,7 +362,8 @@ type ByItem struct {
 	Column       *Column
 	Aggregate    *Aggregate
 	HasAggregate bool
-	Constant     bool // an expression without columns that is no position
+	Computed     *Computed // as Item.Computed
+	Constant     bool      // an expression without columns that is no position
 }
 
 // Limit is a LIMIT clause.

@@ -97,6 +97,11 @@ type Merge struct {
 	// Columns of a group that are not listed take the value of the group's
 	// first row.
 	Aggregates []Aggregate
+	// Computed are the columns that are computed once a group's aggregates are
+	// combined, in this order, and Having is then true for the groups that are
+	// given; nil: for all.
+	Computed []Computed
+	Having   *Expr
 	// Offset rows are skipped, then at most Count are given. HasLimit false:
 	// all.
 	HasLimit      bool

@@ -200,7 +200,8 @@ func (r *recipe) place(by *parse.ByItem, s spelling, alias, clause string) (plan
 		return plan.ColumnRef{Name: by.Column.Name}, nil
 	case by.Column != nil:
 	case by.Aggregate == nil && by.HasAggregate:
-		return plan.ColumnRef{}, refuse(clause+" "+r.text(by.Span), "an expression over aggregates is not evaluated over several nodes yet", "order by the aggregates themselves")
+		column := r.derive(derived{Span: s.Span, after: s.suffix}, alias)
+		return column, r.computeColumn(column, by.Computed, clause+" "+r.text(by.Span))
 	case r.mentionsAlias(by.Span):
 		return plan.ColumnRef{}, refuse(clause+" "+r.text(by.Span), "the expression may speak of an alias of the select list", "select the expression and order by its alias")
 	}

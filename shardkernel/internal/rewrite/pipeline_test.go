@@ -269,6 +269,24 @@ func printExecution(e *plan.Execution) string {
 	return b.String()
 }
 
+// operations are the names of plan.Op, from OpAdd on.
+var operations = strings.Fields("+ - * / div % neg = <=> <> < <= > >= and or xor not null true false between in coalesce nullif case round truncate floor ceiling abs")
+
+func printExpr(x *plan.Expr) string {
+	switch x.Op {
+	case plan.OpColumn:
+		return printRef(x.Column)
+	case plan.OpConstant:
+		return fmt.Sprint(x.Const)
+	}
+	var b strings.Builder
+	b.WriteString("(" + operations[x.Op-plan.OpAdd])
+	for _, kid := range x.Kids {
+		b.WriteString(" " + printExpr(kid))
+	}
+	return b.String() + ")"
+}
+
 func printMerge(m *plan.Merge) string {
 	var b strings.Builder
 	b.WriteString("merge " + [...]string{"iterate", "ordered", "group", "rows"}[m.Kind])
@@ -291,6 +309,12 @@ func printMerge(m *plan.Merge) string {
 			fmt.Fprintf(&b, " count=%s sum=%s", printRef(a.Count), printRef(a.Sum))
 		}
 		b.WriteString(")")
+	}
+	for _, c := range m.Computed {
+		fmt.Fprintf(&b, " %s=%s", printRef(c.Column), printExpr(c.Expr))
+	}
+	if m.Having != nil {
+		b.WriteString(" having " + printExpr(m.Having))
 	}
 	for _, s := range m.OrderBy {
 		fmt.Fprintf(&b, " order %s", printRef(s.Column))

@@ -14,7 +14,7 @@ import (
 // severalSelects writes the units of a SELECT that goes to several nodes, and
 // the recipe that makes one result of their rows.
 func (t *Template) severalSelects(e *plan.Execution, result *route.Result, args []any, meta route.Meta) error {
-	r := &recipe{template: t, selection: t.stmt.Select, meta: meta}
+	r := &recipe{template: t, selection: t.stmt.Select, meta: meta, args: args}
 	if err := r.write(); err != nil {
 		return err
 	}
@@ -27,6 +27,9 @@ func (t *Template) severalSelects(e *plan.Execution, result *route.Result, args 
 		u := &result.Units[i]
 		edits := append(t.names(u), listEdits(u)...)
 		edits = append(edits, limits...)
+		if r.merge.Having != nil {
+			edits = append(edits, edit{Span: r.selection.Having})
+		}
 		if len(r.derived) > 0 {
 			edits = append(edits, r.derivedEdit(u, args))
 		}
@@ -41,6 +44,7 @@ type recipe struct {
 	template  *Template
 	selection *parse.Select
 	meta      route.Meta
+	args      []any
 	merge     plan.Merge
 	derived   []derived
 	counts    map[string]int // derived columns by the stem of their alias
@@ -66,6 +70,8 @@ const (
 	countAlias  = "AVG_DERIVED_COUNT_"
 	sumAlias    = "AVG_DERIVED_SUM_"
 	weightAlias = "WEIGHT_DERIVED_"
+	// aggregateAlias is of the aggregates of an expression.
+	aggregateAlias = "AGGREGATE_DERIVED_"
 )
 
 func (r *recipe) write() error {
@@ -94,6 +100,9 @@ func (r *recipe) write() error {
 			return err
 		}
 	}
+	if err := r.having(); err != nil {
+		return err
+	}
 	return r.finish()
 }
 
@@ -108,8 +117,11 @@ func (r *recipe) item(i int) error {
 		}
 		return r.aggregate(item.Aggregate, column, item.Expr)
 	case item.HasAggregate:
-		return refuse(r.text(item.Expr), "an expression over aggregates is not evaluated over several nodes yet",
-			"select the aggregates and compute with them in the application")
+		column, ok := r.itemColumn(i)
+		if !ok {
+			return refuse(r.text(item.Expr), "its column cannot be found between two *", "name the columns")
+		}
+		return r.computeColumn(column, item.Computed, r.text(item.Expr))
 	case len(r.selection.GroupBy) == 0:
 		return refuse(r.text(item.Expr), "beside an aggregate without GROUP BY it has no certain value", "leave it out, or group by it")
 	}
@@ -217,6 +229,11 @@ func (r *recipe) finish() error {
 		place(&r.merge.GroupBy[i].Column)
 		place(&r.merge.GroupBy[i].Text.Weight)
 	}
+	for i := range r.merge.Computed {
+		place(&r.merge.Computed[i].Column)
+		placeAll(r.merge.Computed[i].Expr, place)
+	}
+	placeAll(r.merge.Having, place)
 	for i := range r.merge.Aggregates {
 		a := &r.merge.Aggregates[i]
 		place(&a.Column)
@@ -225,6 +242,17 @@ func (r *recipe) finish() error {
 		place(&a.Sum)
 	}
 	return nil
+}
+
+// placeAll places the columns of an expression.
+func placeAll(x *plan.Expr, place func(*plan.ColumnRef)) {
+	if x == nil {
+		return
+	}
+	place(&x.Column)
+	for _, kid := range x.Kids {
+		placeAll(kid, place)
+	}
 }
 
 // derivedEdit returns the edit that adds the derived columns to a unit.

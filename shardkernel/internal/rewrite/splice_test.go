@@ -55,7 +55,7 @@ func boundOf(args, unit []any) []int {
 func editsOf(e *plan.Execution, result *route.Result, u *route.Unit, bound []int) parse.Edits {
 	edits := parse.Edits{Lists: u.Lists != nil, Rows: u.Rows, Key: len(result.Keys) > 0, Aliases: true, Bound: bound}
 	if m := e.Merge; m != nil {
-		edits.Derived, edits.Limit, edits.Order = m.Derived, m.HasLimit, true
+		edits.Derived, edits.Limit, edits.Order, edits.Having = m.Derived, m.HasLimit, true, m.Having != nil
 	}
 	return edits
 }

@@ -53,8 +53,6 @@ func (p *Program) refuseScatter() error {
 			return p.refuse("DISTINCT", "rows are not made distinct over several nodes yet", "")
 		case s.Rollup:
 			return p.refuse("WITH ROLLUP", "the subtotals of nodes are not combined", "")
-		case s.Having != parse.Span{} && (len(s.GroupBy) > 0 || s.HasAggregate()):
-			return p.refuse("HAVING", "it is not evaluated over the groups of several nodes yet", "")
 		}
 	case stmt.Insert != nil:
 		if !stmt.Insert.Select && len(p.refs) > 1 {
