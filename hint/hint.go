@@ -147,10 +147,11 @@ func given(values []any) []any {
 }
 
 // ActualTable puts one actual table in the place of a logical one, in its data
-// source. Where several data sources have an actual table of that name, write it
-// with its data source, as in "ds_1.t_order_3", or give a DatabaseValue. It takes
-// the place of conditions as TableValue does, and of a TableValue hint of the
-// outer context.
+// source. Where several data sources have an actual table of that name, it must be
+// written with its data source, as in "ds_1.t_order_3". Conditions choose no other
+// node then; a write is refused when its own values lead elsewhere. It takes the
+// place of a TableValue hint of the outer context, and goes before a
+// DatabaseValue.
 func ActualTable(ctx context.Context, table, actual string) context.Context {
 	return withTable(ctx, table, func(t *Table) { t.Table, t.HasActual, t.Actual = nil, true, actual })
 }

@@ -114,20 +114,34 @@ func resolveTable(h *TableHint, rules *rule.Set) (v route.HintValues, err error)
 	if !h.HasActual {
 		return v, nil
 	}
+	v.Node, err = nodeNamed(t, h.Actual)
+	return v, err
+}
+
+// nodeNamed returns the node that has an actual table.
+func nodeNamed(t *rule.Table, actual string) (*rule.Node, error) {
+	var found []*rule.Node
 	var names []string
-	for i, n := range t.Nodes {
-		if h.Actual == n.Table || h.Actual == n.DataSource+"."+n.Table {
-			v.Nodes = append(v.Nodes, i)
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		if actual == n.Table || actual == n.DataSource+"."+n.Table {
+			found = append(found, n)
 		}
 		names = append(names, n.Table)
 	}
-	if v.Nodes == nil {
-		return v, &fault.RouteError{
-			Class: fault.ErrNoDataNode, Table: t.Name, Reason: fmt.Sprintf("a hint names the actual table %q, which is none of its nodes", h.Actual),
-			Remedy: nearest.Hint(h.Actual, names),
-		}
+	e := &fault.RouteError{
+		Class: fault.ErrNoDataNode, Table: t.Name, Reason: fmt.Sprintf("a hint names the actual table %q, which is none of its nodes", actual),
+		Remedy: nearest.Hint(actual, names),
 	}
-	return v, nil
+	switch len(found) {
+	case 0:
+		return nil, e
+	case 1:
+		return found[0], nil
+	}
+	e.Reason = fmt.Sprintf("a hint names the actual table %q, which is in several data sources", actual)
+	e.Remedy = "write it with its data source: " + found[0].DataSource + "." + actual
+	return nil, e
 }
 
 // resolveValues asks each driver.Valuer for its value.
@@ -184,8 +198,8 @@ func (h *hints) over(comment *hints) *hints {
 		if own.Database == nil {
 			own.Database = v.Database
 		}
-		if own.Table == nil && own.Nodes == nil {
-			own.Table, own.Nodes = v.Table, v.Nodes
+		if own.Table == nil && own.Node == nil {
+			own.Table, own.Node = v.Table, v.Node
 		}
 	}
 	return &out
@@ -194,13 +208,6 @@ func (h *hints) over(comment *hints) *hints {
 // hinted returns the plan of a text and the hints that it is to be run under, its
 // own included. With hints that send it somewhere as it is, the text is not read.
 func (k *Kernel) hinted(ctx context.Context, h *Hints, text string) (*statement, *hints, error) {
-	if h == nil {
-		s, err := k.statement(ctx, text)
-		if err != nil {
-			return nil, nil, err
-		}
-		return s, s.hints, nil
-	}
 	told, err := resolveHints(h, k.rules)
 	if err != nil {
 		return nil, nil, err
@@ -209,19 +216,27 @@ func (k *Kernel) hinted(ctx context.Context, h *Hints, text string) (*statement,
 		return s, told, err
 	}
 	s, err := k.statement(ctx, text)
-	if err != nil {
-		return nil, nil, err
+	if err == nil {
+		told = told.over(s.hints)
+	} else if own, hintErr := commentHints(text, k.rules, k.dialect); hintErr == nil {
+		told = told.over(own)
 	}
-	return s, told.over(s.hints), nil
+	if told.databases() {
+		if s, err := k.directByDatabase(ctx, told, text); s != nil || err != nil {
+			return s, told, err
+		}
+	}
+	return s, told, err
 }
 
 // direct returns the statement of a text that hints send to a data source as it
 // is, nil when they do not.
 func direct(h *hints, text string, rules *rule.Set, d *dialect.Dialect) (*statement, error) {
+	if h == nil {
+		return nil, nil
+	}
 	s := &statement{kind: plan.KindDirect}
 	switch {
-	case h == nil:
-		return nil, nil
 	case h.source != "":
 		s.source, s.reason = h.source, "a hint names the data source"
 	case h.skip:
@@ -249,3 +264,55 @@ func direct(h *hints, text string, rules *rule.Set, d *dialect.Dialect) (*statem
 type noNames struct{}
 
 func (noNames) IsTable(string) bool { return false }
+
+// databases reports whether the hints hold values for the database level.
+func (h *hints) databases() bool {
+	return h != nil && slices.ContainsFunc(h.route.Values, func(v route.HintValues) bool { return v.Database != nil && v.Node == nil })
+}
+
+// directByDatabase is direct for hints whose database values lead all tables of a
+// text to one data source, in which they have their logical names. Only a hint
+// strategy lets a write pass so: otherwise its own values are to be looked at.
+func (k *Kernel) directByDatabase(ctx context.Context, h *hints, text string) (*statement, error) {
+	c, err := k.compiler(ctx)
+	if err != nil {
+		return nil, err
+	}
+	outline, err := parse.Scan(text, c.rules, c.server.Dialect)
+	switch {
+	case err != nil, outline.Several, parse.Defines(text, outline.Verb, k.dialect), parse.ReadCommand(text, outline.Verb, k.dialect) != nil:
+		return nil, nil // the planner says why
+	}
+	source := ""
+	for _, name := range parse.ConfiguredNames(text, c.rules, c.server.Dialect) {
+		t, sharded := c.rules.Table(name)
+		switch {
+		case !sharded && c.rules.IsBroadcast(name) && outline.Read:
+			continue
+		case !sharded, !outline.Read && !t.ByHint(), slices.ContainsFunc(t.Nodes, func(n rule.Node) bool { return n.Table != t.Name }):
+			return nil, nil
+		}
+		probe := "SELECT * FROM `" + strings.ReplaceAll(t.Name, "`", "``") + "`"
+		s, err := c.compile(probe)
+		if err != nil {
+			return nil, err
+		}
+		ex, err := k.routed(ctx, h, s, probe, nil)
+		if err != nil {
+			return nil, err
+		}
+		for i := range ex.Units {
+			if u := &ex.Units[i]; source != "" && u.DataSource != source {
+				return nil, nil
+			}
+			source = ex.Units[i].DataSource
+		}
+	}
+	if source == "" {
+		return nil, nil
+	}
+	return &statement{
+		verb: outline.Verb, read: outline.Read, uses: outline.Uses, source: source,
+		kind: plan.KindDirect, reason: "the hinted database value leads all tables to one data source, where they have their logical names",
+	}, nil
+}

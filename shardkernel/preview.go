@@ -93,7 +93,7 @@ func (h *hints) describe(s *statement) []string {
 		}
 		note(v.Database != nil, "database value of "+table)
 		note(v.Table != nil, "table value of "+table)
-		note(v.Nodes != nil, "actual table of "+table)
+		note(v.Node != nil, "actual table of "+table)
 	}
 	note(h.allowScatter, "allow scatter")
 	note(h.auditOff, "disable audit")

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gormshard/sharding/internal/fault"
@@ -188,4 +189,27 @@ func malformedHint(raw, reason, remedy string) error {
 		clause += ", " + strings.TrimSpace(key)
 	}
 	return fault.Unsupported(clause, reason, remedy)
+}
+
+// ConfiguredNames returns the configured names among the identifiers of a text, each
+// once, but for those in optimizer hints.
+func ConfiguredNames(text string, names Names, d *dialect.Dialect) []string {
+	var found []string
+	l := lexer{text: text, dialect: d}
+	for {
+		tok, ok, err := l.next()
+		if err != nil || !ok {
+			return found
+		}
+		name := text[tok.start:tok.end]
+		switch tok.kind {
+		case tokenWord, tokenQuoted:
+			name = unquote(name)
+		default:
+			continue
+		}
+		if names.IsTable(name) && !slices.Contains(found, name) {
+			found = append(found, name)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package route
 import (
 	"slices"
 
+	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/rule"
 )
@@ -74,4 +75,16 @@ func addTable(list []*rule.Table, t *rule.Table) []*rule.Table {
 // Choose reports whether the hints say something of a table's nodes.
 func (h *Hints) Choose(t *rule.Table) bool {
 	return h != nil && slices.ContainsFunc(h.Values, func(v HintValues) bool { return v.Logical == t.Name || v.Logical == "" })
+}
+
+// refuseHintedDDL refuses a hint that would leave the nodes of a table different
+// from each other.
+func (p *Program) refuseHintedDDL(h *Hints) error {
+	for _, r := range p.refs {
+		if h.Choose(r.rule) {
+			return fault.Unsupported("DDL on table "+r.rule.Name+" under a hint that chooses its nodes", "it goes to every node",
+				"leave the hint out, or name the actual table and its data source: hint.DataSource")
+		}
+	}
+	return nil
 }

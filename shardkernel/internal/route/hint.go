@@ -43,9 +43,9 @@ type HintValues struct {
 	// Database and Table hold the values for the two levels; empty means that
 	// nothing is told of the level.
 	Database, Table []any
-	// Nodes are the indexes of the nodes that have the actual table the caller
-	// names, in place of values for the table level; nil when none is named.
-	Nodes []int
+	// Node is the node whose actual table the caller names, in place of values for
+	// either level; nil when none is named.
+	Node *rule.Node
 }
 
 // of returns the values for a table; ok is false when there are none.
@@ -74,6 +74,9 @@ func (v *HintValues) at(l level) []any {
 
 // levels returns the levels that the values say something of.
 func (v *HintValues) levels(t *rule.Table) (told level) {
+	if v.Node != nil {
+		return levelDatabase | levelTable
+	}
 	for _, l := range levels {
 		if len(v.at(l)) > 0 && strategyAt(t, l) != nil {
 			told |= l
@@ -135,6 +138,15 @@ func (e *evaluation) conditions(r *reference, without level) (set nodeSet, every
 
 // hintNodes returns the nodes that hinted values lead to.
 func (e *evaluation) hintNodes(r *reference, hinted *HintValues) nodeSet {
+	if hinted.Node != nil {
+		var set nodeSet
+		for i := range r.rule.Nodes {
+			if &r.rule.Nodes[i] == hinted.Node {
+				set.add(i)
+			}
+		}
+		return set
+	}
 	set := allNodes(len(r.rule.Nodes))
 	for _, l := range levels {
 		s, values := strategyAt(r.rule, l), hinted.at(l)
