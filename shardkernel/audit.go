@@ -141,7 +141,7 @@ func (st *audited) violation(name config.AuditRule, t *rule.Table) *fault.RouteE
 		}
 	case config.AuditKeyInFunction:
 		i := slices.IndexFunc(f.Wrapped, func(w route.Key) bool { return concerned(w.Table) })
-		if i >= 0 && len(st.ex.Units) > 1 {
+		if i >= 0 && st.ex.Nodes() > 1 {
 			return denied(f.Wrapped[i].Table, "audit keyInFunction: "+f.Wrapped[i].Column+" stands inside a function or in arithmetic, where it narrows no nodes",
 				"compare the column itself")
 		}

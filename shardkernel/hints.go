@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/internal/nearest"

@@ -32,7 +32,7 @@ func (k *Kernel) Preview(ctx context.Context, h *Hints, text string, args []any)
 		return nil, err
 	}
 	p := &Preview{Execution: ex, Hints: told.describe(s), Warnings: ex.Warnings()}
-	if len(ex.Units) > 1 {
+	if ex.Nodes() > 1 {
 		p.Warnings = append(p.Warnings, s.warnings()...)
 	}
 	if a := k.audits.Load(); a != nil {

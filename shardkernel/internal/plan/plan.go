@@ -59,6 +59,9 @@ type Execution struct {
 	// InTurn runs the units one after the other, each to its end, in their order:
 	// a locking read, whose locks two statements must not take in different orders.
 	InTurn bool
+	// United is the number of nodes that the one unit reads as one, of the table that
+	// has most; 0 where each unit goes to one node.
+	United int
 	Merge  *Merge // nil when there is one unit
 	// LastInsertID answers an insert with generated keys, or over several units:
 	// the first generated key, else the last explicit integer key, else 0.

@@ -39,10 +39,13 @@ func (e *Execution) Sources() int {
 	return len(sources)
 }
 
-// Nodes counts the nodes of the main table that the execution goes to; a long
-// INSERT may go to one of them in several units.
+// Nodes counts the nodes that the execution goes to, of the main table or of the
+// one that has most; a long INSERT may go to one of them in several units.
 func (e *Execution) Nodes() int {
-	n := 0
+	n := e.United
+	if n > 0 {
+		return n
+	}
 	for i := range e.Units {
 		if i == 0 || e.Units[i].DataSource != e.Units[i-1].DataSource || e.Units[i].Table != e.Units[i-1].Table {
 			n++

@@ -26,3 +26,20 @@ func TestWarningsNameWhatSeveralNodesCost(t *testing.T) {
 		}
 	}
 }
+
+func TestNodesAreCountedOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		execution      Execution
+		nodes, sources int
+	}{
+		"none":                   {Execution{}, 0, 0},
+		"an INSERT in parts":     {Execution{Units: []Unit{{DataSource: "a", Table: "t_0"}, {DataSource: "a", Table: "t_0"}, {DataSource: "a", Table: "t_1"}}}, 2, 1},
+		"a table in each":        {Execution{Units: []Unit{{DataSource: "a", Table: "t"}, {DataSource: "b", Table: "t"}}}, 2, 2},
+		"a batch back and forth": {Execution{Units: []Unit{{DataSource: "a", Table: "t"}, {DataSource: "b", Table: "t"}, {DataSource: "a", Table: "t"}}}, 3, 2},
+		"one unit for several":   {Execution{United: 8, Units: []Unit{{DataSource: "a"}}}, 8, 1},
+	} {
+		if nodes, sources := c.execution.Nodes(), c.execution.Sources(); nodes != c.nodes || sources != c.sources {
+			t.Errorf("%s: %d nodes of %d sources, want %d of %d", name, nodes, sources, c.nodes, c.sources)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/route"
+	"github.com/gormshard/sharding/shardkernel/internal/rule"
 	"github.com/gormshard/sharding/shardkernel/internal/value"
 )
 
@@ -36,6 +38,9 @@ func orderService(t testing.TB) *pipeline {
 			"ent_database": {Type: "INLINE", Props: map[string]any{"expression": "ds${ent_id % 4}"}},
 			"item_table":   {Type: "INLINE", Props: map[string]any{"expression": "t_ent_order_item_${ent_id.intdiv(4) % 8}"}},
 			"user_mod":     {Type: "MOD", Props: map[string]any{"shardingCount": 2}},
+
+			"archive_database": {Type: "HINT_INLINE", Props: map[string]any{"expression": "ds${value % 2}"}},
+			"archive_table":    {Type: "HINT_INLINE", Props: map[string]any{"expression": "t_archive_${value}"}},
 		},
 		KeyGenerators: map[string]config.KeyGenerator{"counter": {Type: "COUNTER"}},
 		Tables: map[string]config.Table{
@@ -47,6 +52,12 @@ func orderService(t testing.TB) *pipeline {
 			},
 			// Sharded by another column, so bound to none of the above.
 			"t_user": {ActualDataNodes: "ds1.t_user_${0..1}", TableStrategy: &config.Strategy{Standard: &config.Standard{Column: "user_id", Algorithm: "user_mod"}}},
+			// Sharded by hints alone.
+			"t_archive": {
+				ActualDataNodes:  "ds${0..1}.t_archive_${2023..2024}",
+				DatabaseStrategy: &config.Strategy{Hint: &config.Hint{Algorithm: "archive_database"}},
+				TableStrategy:    &config.Strategy{Hint: &config.Hint{Algorithm: "archive_table"}},
+			},
 		},
 		BindingTables:   [][]string{{"t_ent_order", "t_ent_order_detail"}},
 		BroadcastTables: []string{"t_region"},
@@ -61,6 +72,7 @@ func orderService(t testing.TB) *pipeline {
 		"t_region":           "id bigint auto_increment,name varchar(64) general",
 		"t_operator":         "id bigint,name varchar(64) general",
 		"t_user":             "user_id bigint,name varchar(64) general",
+		"t_archive":          "id bigint,name varchar(64) general",
 	}
 	tables := map[string]*value.Table{}
 	for name, list := range types {
@@ -147,8 +159,7 @@ func runGolden(t *testing.T, p pipeline, block string, total *int) string {
 		case "nometa":
 			p.meta = nil
 		default:
-			if hint := goldenHint(word); hint != nil {
-				p.hints = hint
+			if p.addHint(word) {
 				break
 			}
 			if n, ok := strings.CutPrefix(word, "markers="); ok {
@@ -178,6 +189,58 @@ func runGolden(t *testing.T, p pipeline, block string, total *int) string {
 		t.Errorf("route%s\n%s\n---- got\n%s\n---- want\n%s", directive, sql, got, want)
 	}
 	return strings.Join(lines[:end], "\n") + "\n----\n" + got
+}
+
+// addHint reads database=t:1,2, table=t:3 and node=t:ds0.t_1, where * stands for
+// all tables; it reports false for any other word. A value for a complex strategy
+// is written column>value&column>value.
+func (p *pipeline) addHint(word string) bool {
+	what, rest, ok := strings.Cut(word, "=")
+	logical, list, colon := strings.Cut(rest, ":")
+	if !ok || !colon {
+		return false
+	}
+	table, _ := p.set.Table(logical)
+	if logical == "*" {
+		logical = ""
+	}
+	if p.hints == nil {
+		p.hints = new(route.Hints)
+	}
+	i := slices.IndexFunc(p.hints.Values, func(v route.HintValues) bool { return v.Logical == logical })
+	if i < 0 {
+		i = len(p.hints.Values)
+		p.hints.Values = append(p.hints.Values, route.HintValues{Logical: logical})
+	}
+	switch v := &p.hints.Values[i]; what {
+	case "database":
+		v.Database = goldenValues(list)
+	case "table":
+		v.Table = goldenValues(list)
+	case "node":
+		n := slices.IndexFunc(table.Nodes, func(n rule.Node) bool { return n.DataSource+"."+n.Table == list })
+		v.Node = &table.Nodes[n]
+	default:
+		return false
+	}
+	return true
+}
+
+func goldenValues(list string) []any {
+	var values []any
+	for _, text := range strings.Split(list, ",") {
+		if !strings.Contains(text, ">") {
+			values = append(values, goldenArg(text))
+			continue
+		}
+		columns := map[string]any{}
+		for _, pair := range strings.Split(text, "&") {
+			column, text, _ := strings.Cut(pair, ">")
+			columns[column] = goldenArg(text)
+		}
+		values = append(values, columns)
+	}
+	return values
 }
 
 // proveLabels compares the labels of the columns: names of actual tables must not

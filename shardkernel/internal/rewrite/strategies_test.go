@@ -13,7 +13,6 @@ import (
 	"github.com/gormshard/sharding/shardkernel/algorithm"
 	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
-	"github.com/gormshard/sharding/shardkernel/internal/route"
 	"github.com/gormshard/sharding/shardkernel/internal/rule"
 	"github.com/gormshard/sharding/shardkernel/internal/value"
 	"github.com/gormshard/sharding/shardkernel/keygen"
@@ -156,36 +155,6 @@ func (g geneCounter) NextFor(_ context.Context, owner algorithm.Value) (any, err
 	slot, err := g.slots.Of(owner)
 	g.last++
 	return g.last<<22 | int64(slot)<<algorithm.GeneShift, err
-}
-
-// goldenHint reads database=t:1,2 and table=t:3; nil for any other word. A hint
-// for a complex strategy is written column>value&column>value.
-func goldenHint(word string) *route.Hints {
-	level, rest, ok := strings.Cut(word, "=")
-	logical, list, colon := strings.Cut(rest, ":")
-	if !ok || !colon || level != "database" && level != "table" {
-		return nil
-	}
-	var values []any
-	for _, text := range strings.Split(list, ",") {
-		if !strings.Contains(text, ">") {
-			values = append(values, goldenArg(text))
-			continue
-		}
-		columns := map[string]any{}
-		for _, pair := range strings.Split(text, "&") {
-			column, text, _ := strings.Cut(pair, ">")
-			columns[column] = goldenArg(text)
-		}
-		values = append(values, columns)
-	}
-	hint := route.HintValues{Logical: logical}
-	if level == "database" {
-		hint.Database = values
-	} else {
-		hint.Table = values
-	}
-	return &route.Hints{Values: []route.HintValues{hint}}
 }
 
 // TestRowsAreFoundByEveryConditionThatHoldsThem inserts rows and looks for each

@@ -92,6 +92,7 @@ func (t *Template) Rewrite(result *route.Result, args []any, meta route.Meta) (*
 	e.Units = e.unit[:]
 	u := &result.Units[0]
 	if u.Unions != nil {
+		e.United = united(u)
 		sql, unitArgs := splice(t.stmt, t.names(u), args)
 		e.unit[0] = t.unit(u, sql, unitArgs)
 		return &e.Execution, nil

@@ -37,3 +37,13 @@ func (t *Template) derivedTable(union *route.Union, reference *parse.Rename, typ
 	}
 	return "(" + text.String() + ")"
 }
+
+// united returns the number of nodes that a unit reads as one, of the table that
+// has most.
+func united(u *route.Unit) int {
+	most := 0
+	for i := range u.Unions {
+		most = max(most, len(u.Unions[i].Tables))
+	}
+	return most
+}

@@ -255,6 +255,9 @@ func (p *Program) compileReasons() {
 		none:  "the conditions contradict each other: one node answers",
 		rows:  "each row goes to the node of its " + keys,
 	}
+	if t.ByHint() {
+		p.reasons.rows = "each row goes to the node that a hint chooses"
+	}
 	if len(t.Nodes) == 1 {
 		p.reasons.one = t.Name + " has one node"
 		p.reasons.every = p.reasons.one
