@@ -58,7 +58,7 @@ var badTexts = map[string]string{
 	"1,000 nested calls":             "SELECT " + nested(1000, "ABS(", "id", ")") + " AS x FROM items WHERE uid = 9 ORDER BY id",
 	"1,000 signs":                    "SELECT id FROM items WHERE uid = " + strings.Repeat("- ", 1000) + "9 ORDER BY id",
 	"1,000 subqueries":               "SELECT id FROM items WHERE uid IN " + nested(1000, "(SELECT uid FROM items WHERE uid IN ", "(9)", ")"),
-	"8 subqueries on one node":       "SELECT id FROM items WHERE uid = 9 AND uid IN " + nested(8, "(SELECT uid FROM items WHERE uid = 9 AND uid IN ", "(9)", ")") + " ORDER BY id",
+	"4 subqueries on one node":       "SELECT id FROM items WHERE uid = 9 AND uid IN " + nested(4, "(SELECT uid FROM items WHERE uid = 9 AND uid IN ", "(9)", ")") + " ORDER BY id",
 	"1,000 derived tables":           "SELECT id FROM " + nested(1000, "(SELECT id FROM ", "items WHERE uid = 9", ") x"),
 	"1,000 parentheses of a join":    "SELECT items.id FROM " + nested(1000, "(", "items", ")") + " WHERE uid = 9 ORDER BY id",
 	"10,000 ORs":                     "SELECT id FROM items WHERE uid = 9" + strings.Repeat(" OR uid = 12", 10_000) + " ORDER BY id",

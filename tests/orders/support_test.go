@@ -31,6 +31,7 @@ const (
 type form struct {
 	section, title        string
 	one, several, any     string
+	source                string // several nodes of one data source
 	before, after, check  string
 	columns, conn, unlike bool
 	nothing               bool
@@ -60,6 +61,8 @@ func readForms(t *testing.T) []form {
 				f.one = value
 			case key == "several":
 				f.several = value
+			case key == "source":
+				f.source = value
 			case key == "any":
 				f.any = value
 			case key == "before":
@@ -112,15 +115,15 @@ func TestDocumentedSQLAnswersAsOneDatabase(t *testing.T) {
 	for _, f := range forms {
 		if f.section != section {
 			section = f.section
-			fmt.Fprintf(&out, "\n## %s\n\n| statement | one node | several nodes | where refused |\n|---|---|---|---|\n", section)
+			fmt.Fprintf(&out, "\n## %s\n\n| statement | one node | several nodes of one data source | several data sources | where refused |\n|---|---|---|---|---|\n", section)
 		}
 		one, oneError := s.try(t, &f, f.one, 1)
+		source, sourceError := s.try(t, &f, f.source, 0)
 		several, severalError := s.try(t, &f, f.several, 2)
 		if f.any != "" {
 			one, oneError = s.try(t, &f, f.any, 0)
-			several = one
 		}
-		for _, cell := range []string{one, several} {
+		for _, cell := range []string{one, source, several} {
 			switch cell {
 			case "refused":
 				refused++
@@ -129,11 +132,16 @@ func TestDocumentedSQLAnswersAsOneDatabase(t *testing.T) {
 				answered++
 			}
 		}
-		message := oneError
-		if severalError != "" && severalError != oneError {
-			message = strings.TrimPrefix(message+"; ", "; ") + severalError
+		if f.any != "" {
+			source, several = one, one
 		}
-		fmt.Fprintf(&out, "| %s | %s | %s | %s |\n", f.title, one, several, strings.ReplaceAll(message, "|", "\\|"))
+		message := oneError
+		for _, other := range []string{sourceError, severalError} {
+			if other != "" && !strings.Contains(message, other) {
+				message = strings.TrimPrefix(message+"; ", "; ") + other
+			}
+		}
+		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s |\n", f.title, one, source, several, strings.ReplaceAll(message, "|", "\\|"))
 	}
 	t.Logf("%d forms: %d cells answered, %d refused", len(forms), answered, refused)
 	if *writeSupport {
@@ -319,9 +327,9 @@ func (s *support) both(t *testing.T, statement string) {
 const supportHead = `
 # SQL support
 
-What becomes of each form of a statement on a sharded or broadcast table: where it leads to one node, and where it needs several. A cell names the kind of the route, as Plugin.Preview shows it; "refused" means that nothing is sent, and the last column has the error.
+What becomes of each form of a statement on a sharded or broadcast table: where it leads to one node, where it needs several nodes of one data source, and where it needs several data sources. An empty cell was not tried: where a data source has one node of each table, the third column is the second. A cell names the kind of the route, as Plugin.Preview shows it; "refused" means that nothing is sent, and the last column has the error.
 
-This table is written by a test: every form is in tests/orders/testdata/sql-support.txt with an example for one node and for several, which runs on MariaDB, sharded and in one database with the same rows, and what is answered here was the one database's answer. In the examples t_ent_order and t_ent_order_detail are bound by ent_id over four data sources, t_ent_order_item has eight tables in each, t_region is a broadcast table and t_operator lives in the default data source.
+This table is written by a test: every form is in tests/orders/testdata/sql-support.txt with an example for each cell, which runs on MariaDB, sharded and in one database with the same rows, and what is answered here was the one database's answer. In the examples t_ent_order and t_ent_order_detail are bound by ent_id over four data sources, t_ent_order_item has eight tables in each, t_region is a broadcast table and t_operator lives in the default data source.
 
 A statement that names no sharded, broadcast or placed table passes through to the default data source untouched.
 `
