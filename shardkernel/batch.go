@@ -107,6 +107,10 @@ func (k *Kernel) planBatch(ctx context.Context, told *hints, s *statement, text 
 			}
 			return nil, err
 		}
+		if statements[i].Numbering != nil {
+			return nil, fault.Unsupported("INSERT into a broadcast table beside other statements in one string", "the first data source numbers its rows before the others get them",
+				"send it as a statement of its own, or give the AUTO_INCREMENT column a value")
+		}
 		args = args[p.markers:]
 	}
 	ex := plan.Batch(statements)

@@ -121,9 +121,7 @@ func (k *Kernel) compile(ctx context.Context, text string) (*statement, error) {
 // recomment puts the comments of a text back into what it has become.
 func (k *Kernel) recomment(ex *plan.Execution, text string) {
 	_, comments := parse.Uncomment(text, k.dialect)
-	for i := range ex.Units {
-		ex.Units[i].SQL = parse.Recomment(ex.Units[i].SQL, comments)
-	}
+	ex.EachText(func(sent string) string { return parse.Recomment(sent, comments) })
 }
 
 // compiler is what a plan depends on beside its text.
@@ -188,6 +186,7 @@ func (c *compiler) compile(text string) (s *statement, err error) {
 func (k *Kernel) compiler(ctx context.Context) (compiler, error) {
 	c := compiler{rules: k.folded, convert: k.convert, server: rewrite.Server{Dialect: k.dialect}}
 	if k.dialect.FoldTables { // which has no settings
+		c.server.Returning = true
 		return c, nil
 	}
 	settings, err := k.settings(ctx)
@@ -196,6 +195,7 @@ func (k *Kernel) compiler(ctx context.Context) (compiler, error) {
 	}
 	c.convert.Fractions = settings.Fractions()
 	c.server.DivPrecision = settings.DivPrecisionIncrement
+	c.server.Returning = settings.Returning()
 	if settings.LowerCaseTableNames == 0 {
 		c.rules = k.rules
 	}

@@ -82,7 +82,7 @@ func (k *Kernel) routed(ctx context.Context, told *hints, s *statement, text str
 	if told != nil {
 		in.Hints = &told.route
 	}
-	ex, err := s.rewritten(ctx, in)
+	ex, err := k.rewritten(ctx, s, in)
 	if errors.Is(err, fault.ErrUnsupported) && columns.err == nil {
 		if united, failed := s.united(in, k.props.MaxUnionBranches); united != nil && failed == nil {
 			ex, err = united, nil
@@ -140,27 +140,55 @@ func (k *Kernel) keepProtocol(ex *plan.Execution) {
 	}
 }
 
-// rewritten routes one execution, with generated keys where it needs them, and
-// rewrites it.
-func (s *statement) rewritten(ctx context.Context, in route.Input) (ex *plan.Execution, err error) {
+// rewritten routes one execution, with generated keys and the time of the
+// statement where it needs them, and rewrites it.
+func (k *Kernel) rewritten(ctx context.Context, s *statement, in route.Input) (ex *plan.Execution, err error) {
 	defer recovered(&err)
 	result, err := s.program.Route(in)
 	if err != nil {
 		return nil, err
 	}
-	if result.NeedsKeys() {
-		if in.Keys, err = nextKeys(ctx, result); err != nil {
+	if !result.NeedsKeys() && !result.NeedsNow {
+		ex, err = s.rewrite.Rewrite(result, in.Args, in.Meta)
+		if err == nil && ex.Numbering != nil && ex.Clock {
+			at, err := k.now(ctx)
+			if err != nil {
+				return nil, err
+			}
+			ex.Now = at.stamp
+		}
+		return ex, err
+	}
+	return k.supplied(ctx, s, in, result)
+}
+
+// supplied routes an INSERT again with what its first result asked for.
+func (k *Kernel) supplied(ctx context.Context, s *statement, in route.Input, result *route.Result) (ex *plan.Execution, err error) {
+	var at instant
+	for result.NeedsKeys() || result.NeedsNow {
+		if result.NeedsKeys() {
+			in.Keys, err = nextKeys(ctx, result)
+		} else {
+			at, err = k.now(ctx)
+			in.Now = at.wall
+		}
+		if err != nil {
 			return nil, err
 		}
 		if result, err = s.program.Route(in); err != nil {
 			return nil, err
 		}
 	}
-	ex, err = s.rewrite.Rewrite(result, in.Args, in.Meta)
-	if err == nil && len(result.Keys) > 0 {
+	if ex, err = s.rewrite.Rewrite(result, in.Args, in.Meta); err != nil {
+		return nil, err
+	}
+	if len(result.Keys) > 0 {
 		ex.LastInsertID, _ = result.Keys[0].(int64)
 	}
-	return ex, err
+	if at.stamp != "" {
+		ex.Clock, ex.Now = true, at.stamp
+	}
+	return ex, nil
 }
 
 // united plans what could not be put together from several units as one unit of

@@ -102,6 +102,10 @@ func (k *Kernel) send(ctx context.Context, s *Session, ex *plan.Execution) (driv
 // merged runs a query's units and makes one result of them. The rows of a write
 // over several units are complete and free of its connections.
 func (k *Kernel) merged(ctx context.Context, ex *plan.Execution, branches execute.Branches) (driver.Rows, error) {
+	if ex.Numbering != nil {
+		rows, _, err := k.queryNumbered(ctx, ex, branches)
+		return rows, err
+	}
 	cursors, err := k.executor.Query(ctx, ex, branches)
 	if err != nil {
 		return nil, err
@@ -149,17 +153,34 @@ func (k *Kernel) exec(ctx context.Context, s *Session, ex *plan.Execution) (driv
 	if err != nil {
 		return nil, err
 	}
-	var results []execute.Result
-	if ex.DDL {
-		results, err = k.define(ctx, s, ex)
-	} else if k.needsTransaction(s, ex) {
-		err = k.implicitly(ctx, s, func(branches execute.Branches) error {
-			results, err = k.executor.Exec(ctx, ex, branches)
-			return err
-		})
-	} else {
-		results, err = k.executor.Exec(ctx, ex, s.branches())
+	var done driver.Result
+	run := func(branches execute.Branches) (err error) {
+		done, err = k.execOn(ctx, ex, branches)
+		return err
 	}
+	switch {
+	case ex.DDL:
+		results, err := k.define(ctx, s, ex)
+		if err != nil {
+			return nil, err
+		}
+		return resultOf(ex, results), nil
+	case k.needsTransaction(s, ex):
+		err = k.implicitly(ctx, s, run)
+	default:
+		err = run(s.branches())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return done, nil
+}
+
+func (k *Kernel) execOn(ctx context.Context, ex *plan.Execution, branches execute.Branches) (driver.Result, error) {
+	if ex.Numbering != nil {
+		return k.execNumbered(ctx, ex, branches)
+	}
+	results, err := k.executor.Exec(ctx, ex, branches)
 	if err != nil {
 		return nil, err
 	}

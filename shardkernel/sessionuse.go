@@ -24,6 +24,9 @@ func (k *Kernel) admit(s *Session, st *statement, ex *plan.Execution, text strin
 			return fault.Unsupported("SET TRANSACTION", "no transaction was begun after it, and it would hold for this statement alone",
 				"begin the transaction directly behind it, or use SET SESSION TRANSACTION")
 		case s.zoned && st.program != nil:
+			if ex.Now != "" && ex.Numbering == nil {
+				return fault.Unsupported("NOW() as a sharding value after SET time_zone", "it was read as the servers' own zone shows it", "use a connection without a time zone of its own, or pass the time as a parameter")
+			}
 			if err := k.checkZone(st); err != nil {
 				return err
 			}

@@ -28,6 +28,8 @@ type Conn struct {
 	lost     bool
 	released bool
 	kept     func() // set by Keep
+	// clockHeld is true while the session's clock stands still.
+	clockHeld bool
 }
 
 // Query sends a statement and returns its rows, which the caller closes before

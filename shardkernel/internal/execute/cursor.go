@@ -130,6 +130,7 @@ func (c *cursor) Close() error {
 	if err != nil && c.branches != nil {
 		c.branches.Failed(c.conn.source.Name, err)
 	}
+	c.conn.letClock()
 	if c.owned {
 		c.conn.Release(false)
 	}

@@ -86,7 +86,7 @@ func (e *Executor) Query(ctx context.Context, ex *plan.Execution, br Branches) (
 	case 0:
 		return nil, nil
 	case 1:
-		c, err := e.queryOne(ctx, &ex.Units[0], br)
+		c, err := e.queryOne(ctx, ex, br)
 		if err != nil {
 			return nil, err
 		}
@@ -146,7 +146,7 @@ func (e *Executor) Exec(ctx context.Context, ex *plan.Execution, br Branches) ([
 	case 0:
 		return nil, nil
 	case 1:
-		r, err := e.execOne(ctx, &ex.Units[0], br)
+		r, err := e.execOne(ctx, ex, br)
 		if err != nil {
 			return nil, err
 		}
@@ -172,6 +172,11 @@ func (e *Executor) send(ctx context.Context, ex *plan.Execution, br Branches, la
 	if err := acquire(ctx, lanes, br); err != nil {
 		return err
 	}
+	if ex.Clock {
+		if err := holdClocks(ctx, ex, lanes, br); err != nil {
+			return err
+		}
+	}
 	r := newRun(ctx, br, len(lanes), e.limits)
 	if br == nil || !ex.Write {
 		return work(r)
@@ -180,12 +185,16 @@ func (e *Executor) send(ctx context.Context, ex *plan.Execution, br Branches, la
 	for i, l := range lanes {
 		sources[i] = l.source.Name
 	}
-	return br.Atomic(ctx, sources, func() error { return work(r) })
+	err := br.Atomic(ctx, sources, func() error { return work(r) })
+	for _, l := range lanes {
+		l.conn.letClock() // where work was never reached
+	}
+	return err
 }
 
-func (e *Executor) queryOne(ctx context.Context, u *plan.Unit, br Branches) (*cursor, error) {
-	c := &cursor{branches: br, owned: br == nil}
-	err := e.one(ctx, u, br, func(conn *Conn) (err error) {
+func (e *Executor) queryOne(ctx context.Context, ex *plan.Execution, br Branches) (*cursor, error) {
+	c, u := &cursor{branches: br, owned: br == nil}, &ex.Units[0]
+	err := e.one(ctx, ex, br, func(conn *Conn) (err error) {
 		c.conn = conn
 		c.rows, c.stmt, err = conn.queryUnit(ctx, u)
 		return err
@@ -196,10 +205,12 @@ func (e *Executor) queryOne(ctx context.Context, u *plan.Unit, br Branches) (*cu
 	return c, nil
 }
 
-func (e *Executor) execOne(ctx context.Context, u *plan.Unit, br Branches) (Result, error) {
+func (e *Executor) execOne(ctx context.Context, ex *plan.Execution, br Branches) (Result, error) {
 	var result Result
-	err := e.one(ctx, u, br, func(conn *Conn) (err error) {
+	u := &ex.Units[0]
+	err := e.one(ctx, ex, br, func(conn *Conn) (err error) {
 		result, err = conn.execUnit(ctx, u)
+		conn.letClock() //nolint:contextcheck // also when the caller's context has ended
 		if err == nil && br == nil {
 			conn.Release(false)
 		}
@@ -212,7 +223,21 @@ func (e *Executor) execOne(ctx context.Context, u *plan.Unit, br Branches) (Resu
 // could be sent is replaced: the statement holds no other connection, so that
 // waiting for a new one cannot block anybody. On success the connection is
 // work's.
-func (e *Executor) one(ctx context.Context, u *plan.Unit, br Branches, work func(*Conn) error) error {
+func (e *Executor) one(ctx context.Context, ex *plan.Execution, br Branches, send func(*Conn) error) error {
+	u := &ex.Units[0]
+	work := send
+	if ex.Clock {
+		work = func(conn *Conn) error {
+			if err := conn.holdClock(ctx, ex.Now); err != nil {
+				return err
+			}
+			err := send(conn)
+			if err != nil {
+				conn.letClock()
+			}
+			return err
+		}
+	}
 	if br != nil {
 		conn, err := br.Branch(ctx, u.DataSource)
 		if err != nil {

@@ -177,6 +177,7 @@ func (r *run) stop() {
 
 // end gives the lane's connection back.
 func (r *run) end(l *lane) {
+	l.conn.letClock()
 	if l.owned {
 		l.conn.Release(false)
 	}

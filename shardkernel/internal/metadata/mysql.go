@@ -14,7 +14,7 @@ import (
 // value it gives is one that MySQL and MariaDB both know.
 const mysqlColumns = "SELECT column_name, column_type, data_type, COALESCE(numeric_precision, 0), COALESCE(numeric_scale, 0), " +
 	"COALESCE(datetime_precision, 0), COALESCE(character_maximum_length, 0), COALESCE(character_octet_length, 0), " +
-	"COALESCE(character_set_name, ''), COALESCE(collation_name, ''), is_nullable, extra " +
+	"COALESCE(character_set_name, ''), COALESCE(collation_name, ''), is_nullable, extra, COALESCE(column_default, '') " +
 	"FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ? ORDER BY ordinal_position"
 
 // mysqlColumn is a column with what is needed only while it is read.
@@ -50,9 +50,9 @@ func mysqlTable(ctx context.Context, db *sql.DB, table string) (columns []mysqlC
 	defer rows.Close()
 	for rows.Next() {
 		var c mysqlColumn
-		var dataType, nullable, extra string
+		var dataType, nullable, extra, initial string
 		var precision, scale, fraction int64
-		err := rows.Scan(&c.Name, &c.Type, &dataType, &precision, &scale, &fraction, &c.characters, &c.octets, &c.characterSet, &c.Collation, &nullable, &extra)
+		err := rows.Scan(&c.Name, &c.Type, &dataType, &precision, &scale, &fraction, &c.characters, &c.octets, &c.characterSet, &c.Collation, &nullable, &extra, &initial)
 		if err != nil {
 			return nil, err
 		}
@@ -76,9 +76,23 @@ func mysqlTable(ctx context.Context, db *sql.DB, table string) (columns []mysqlC
 		c.Invisible = strings.Contains(extra, "INVISIBLE")
 		c.Generated = strings.Contains(extra, "VIRTUAL GENERATED") || strings.Contains(extra, "STORED GENERATED")
 		c.Invisible = strings.Contains(extra, "INVISIBLE")
+		c.Clocked, c.Random = readDefault(strings.ToLower(initial + " " + extra))
 		columns = append(columns, c)
 	}
 	return columns, rows.Err()
+}
+
+// readDefault finds in a column's default, and in what else is told of it, calls
+// of the clock and of functions that give something else each time. One found too
+// many, as in a text, costs a round trip or a refusal, no more.
+func readDefault(text string) (clocked, random bool) {
+	for _, call := range []string{"current_timestamp", "now(", "localtime", "curdate(", "current_date", "curtime(", "current_time", "utc_", "unix_timestamp("} {
+		clocked = clocked || strings.Contains(text, call)
+	}
+	for _, call := range []string{"uuid", "rand(", "random_bytes(", "sys_guid(", "sysdate(", "nextval(", "next value", "user(", "connection_id("} {
+		random = random || strings.Contains(text, call)
+	}
+	return clocked, random
 }
 
 // mysqlClass returns the class of a data type, and the bits of an integer.

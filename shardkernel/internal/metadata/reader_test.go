@@ -35,7 +35,35 @@ const (
 
 // row is a row of information_schema.columns, as MariaDB 10.11 gives it.
 func row(name, columnType, dataType string, precision, scale, fraction, characters, octets int64, charset, collation, nullable, extra string) []driver.Value {
-	return []driver.Value{name, []byte(columnType), dataType, precision, scale, fraction, characters, octets, charset, collation, nullable, extra}
+	return []driver.Value{name, []byte(columnType), dataType, precision, scale, fraction, characters, octets, charset, collation, nullable, extra, ""}
+}
+
+// withDefault is a row with a column_default.
+func withDefault(row []driver.Value, initial string) []driver.Value {
+	row[len(row)-1] = initial
+	return row
+}
+
+func TestDefaultsThatAreNoConstantsAreTold(t *testing.T) {
+	column := func(extra, initial string) []driver.Value {
+		return withDefault(row("c", "varchar(8)", "int", 10, 0, 0, 0, 0, "", "", "YES", extra), initial)
+	}
+	db, _ := open(t,
+		answer{query: askColumns, rows: [][]driver.Value{
+			column("", "current_timestamp()"), column("DEFAULT_GENERATED on update CURRENT_TIMESTAMP", "CURRENT_TIMESTAMP"), column("on update current_timestamp(6)", "NULL"),
+			column("", "uuid()"), column("DEFAULT_GENERATED", "rand()"), column("", "7"), column("INVISIBLE", ""),
+		}},
+		answer{query: askCollations, rows: [][]driver.Value{{int64(1024), "10.11.19-MariaDB"}}},
+	)
+	table, err := read(t, db, dialect.MySQL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range table.Columns {
+		if c.Clocked != (i < 3) || c.Random != (i == 3 || i == 4) || c.Invisible != (i == 6) {
+			t.Errorf("column %d: %+v", i, c)
+		}
+	}
 }
 
 func TestMySQLColumnsAreUnderstood(t *testing.T) {

@@ -151,6 +151,19 @@ func (s Settings) Equal(other Settings) error {
 	}
 }
 
+// Returning reports whether the server knows INSERT … RETURNING: MariaDB from 10.5
+// on, and SQLite.
+func (s Settings) Returning() bool {
+	if s.Flavour != "MariaDB" {
+		return s.Flavour == "SQLite"
+	}
+	var major, minor int
+	if n, _ := fmt.Sscanf(s.Version, "%d.%d", &major, &minor); n < 2 {
+		return false
+	}
+	return major > 10 || major == 10 && minor >= 5
+}
+
 // series returns the first two numbers of a version.
 func series(version string) string {
 	first, rest, _ := strings.Cut(version, ".")

@@ -33,12 +33,24 @@ func (b *builder) operand(e ast.ExprNode) Operand {
 	case *ast.FuncCallExpr:
 		switch e.FnName.L {
 		case "now", "current_timestamp", "localtime", "localtimestamp":
-			if len(e.Args) == 0 {
-				return Operand{Kind: OperandNow, Span: b.callSpan(e)}
+			if digits, ok := fractionDigits(e.Args); ok {
+				return Operand{Kind: OperandNow, Span: b.callSpan(e), Param: digits}
 			}
 		}
 	}
 	return Operand{}
+}
+
+// fractionDigits reads the argument of NOW().
+func fractionDigits(args []ast.ExprNode) (digits int, ok bool) {
+	if len(args) == 0 {
+		return 0, true
+	}
+	v, ok := args[0].(*test_driver.ValueExpr)
+	if !ok || len(args) > 1 || v.Kind() != test_driver.KindInt64 || v.GetInt64() < 0 || v.GetInt64() > 6 {
+		return 0, false
+	}
+	return int(v.GetInt64()), true
 }
 
 // param reads a parameter marker.

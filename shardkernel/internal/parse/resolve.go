@@ -82,13 +82,22 @@ func (b *builder) noteFunction(n *ast.FuncCallExpr) {
 	name, _ := b.nameOf(n.FnName)
 	switch strings.ToLower(name) {
 	case "now", "current_timestamp", "localtime", "localtimestamp", "curdate", "current_date", "curtime", "current_time",
-		"sysdate", "utc_timestamp", "utc_date", "utc_time":
-		b.stmt.Features |= FeatureNow
+		"utc_timestamp", "utc_date", "utc_time":
+		b.noteClock()
 	case "unix_timestamp":
 		if len(n.Args) == 0 {
-			b.stmt.Features |= FeatureNow
+			b.noteClock()
 		}
-	case "uuid", "uuid_short", "uuid_v4", "uuid_v7", "sys_guid", "rand", "random", "randomblob", "random_bytes", "sleep",
+	case "rand":
+		if len(n.Args) == 0 {
+			b.stmt.Features |= FeatureRandom
+		} else {
+			b.stmt.Features |= FeatureVolatile // a sequence over all rows
+		}
+	case "uuid", "uuid_v4", "uuid_v7", "sys_guid":
+		b.stmt.Features |= FeatureRandom
+	case "sysdate", // which SET timestamp does not hold
+		"uuid_short", "random", "randomblob", "random_bytes", "sleep",
 		"connection_id", "benchmark", "user", "current_user", "session_user", "system_user",
 		"current_role", "version", "load_file", "nextval", "lastval", "setval", "last_insert_rowid", "changes", "total_changes":
 		b.stmt.Features |= FeatureVolatile
@@ -106,6 +115,16 @@ func (b *builder) noteFunction(n *ast.FuncCallExpr) {
 	case "get_lock", "release_lock", "release_all_locks", "is_free_lock", "is_used_lock":
 		b.stmt.Features |= FeatureLock
 	}
+}
+
+// noteClock notes a function whose value SET timestamp holds, where there is such
+// a thing.
+func (b *builder) noteClock() {
+	if isSQLite(b.dialect) {
+		b.stmt.Features |= FeatureVolatile
+		return
+	}
+	b.stmt.Features |= FeatureNow
 }
 
 // resolveQuery resolves a SELECT or a set operation. The ORDER BY of a set

@@ -171,8 +171,8 @@ const (
 	FeatureSystemVariable                     // @@v
 	FeatureFoundRows                          // SQL_CALC_FOUND_ROWS, FOUND_ROWS(), ROW_COUNT()
 	FeatureLastInsertID                       // LAST_INSERT_ID()
-	FeatureNow                                // NOW() and the other clock functions
-	FeatureVolatile                           // UUID(), RAND(), SLEEP(), CONNECTION_ID() and others that differ between nodes
+	FeatureNow                                // NOW() and the other clock functions that SET timestamp holds
+	FeatureVolatile                           // SYSDATE(), RAND(n), SLEEP(), CONNECTION_ID() and others that differ between nodes
 	FeatureLock                               // GET_LOCK() and its kin
 	FeaturePartition                          // PARTITION (p0)
 	FeatureSchemaName                         // DATABASE(), SCHEMA()
@@ -184,6 +184,7 @@ const (
 	FeatureRelevance                          // MATCH … AGAINST whose value weighs words, or counts otherwise than as a condition
 	FeatureOtherAggregate                     // an aggregate function that the parser takes for another
 	FeatureOuterAggregate                     // an aggregate function in a subquery over columns of the block around it
+	FeatureRandom                             // UUID(), RAND(): another value for every row, whatever the node
 )
 
 // CondOp is the operator of a Cond.
@@ -257,7 +258,7 @@ const (
 	OperandLiteral
 	OperandParam
 	OperandDefault // DEFAULT in an INSERT row
-	OperandNow     // NOW(), CURRENT_TIMESTAMP and synonyms without arguments
+	OperandNow     // NOW(), CURRENT_TIMESTAMP and synonyms; Param is the number of fractional digits
 	OperandExpr    // an operation on constants, to be computed with the arguments
 )
 
@@ -388,10 +389,13 @@ type Insert struct {
 	SetEnd int
 	Select bool // INSERT … SELECT
 	// From is the SELECT of INSERT … SELECT, nil when it is no single query block.
-	From      *InsertSelect
-	Ignore    bool
-	OnDup     []Assignment // ON DUPLICATE KEY UPDATE or ON CONFLICT … DO UPDATE SET
-	Conflict  bool         // an ON CONFLICT clause, whatever it does
+	From     *InsertSelect
+	Ignore   bool
+	OnDup    []Assignment // ON DUPLICATE KEY UPDATE or ON CONFLICT … DO UPDATE SET
+	Conflict bool         // an ON CONFLICT clause, whatever it does
+	// End is the offset behind the statement, where RETURNING, or a further member
+	// of its list, would go.
+	End       int
 	Returning bool
 }
 

@@ -128,6 +128,11 @@ func (b *builder) insertBody(n *ast.InsertStmt, blk, dup *block, assignments []*
 		Conflict:   b.tails.conflict,
 		Returning:  b.tails.returning,
 	}
+	last := len(b.tokens) - 1
+	for last > 0 && b.is(last, ";") {
+		last--
+	}
+	ins.End = b.end(last)
 	body, ok := b.insertColumns(ins, n)
 	if ok && !ins.Select {
 		ok = b.insertRows(ins, n, body)

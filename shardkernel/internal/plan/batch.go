@@ -10,6 +10,10 @@ func Batch(statements []*Execution) *Execution {
 	}
 	for _, s := range statements {
 		e.Units = append(e.Units, s.Units...)
+		e.Clock = e.Clock || s.Clock
+		if s.Now != "" {
+			e.Now = s.Now
+		}
 	}
 	return e
 }

@@ -63,6 +63,14 @@ type Execution struct {
 	// has most; 0 where each unit goes to one node.
 	United int
 	Merge  *Merge // nil when there is one unit
+	// Clock lets all units read one clock: NOW() and its like, and columns that
+	// default to it, give the same on every node. Now is that time, in seconds; if
+	// empty it is the time of the first unit's data source.
+	Clock bool
+	Now   string
+	// Numbering is how an INSERT into a broadcast table runs whose rows the first
+	// data source numbers, in place of Units; nil for all other statements.
+	Numbering *Numbering
 	// LastInsertID answers an insert with generated keys, or over several units:
 	// the first generated key, else the last explicit integer key, else 0.
 	LastInsertID int64

@@ -32,9 +32,7 @@ func proveComments(t *testing.T, p *pipeline, sql string, args []any) {
 			t.Errorf("%s\nis refused without its comments:\n%v", text, keyErr)
 			continue
 		}
-		for i := range e.Units {
-			e.Units[i].SQL = parse.Recomment(e.Units[i].SQL, comments)
-		}
+		e.EachText(func(sent string) string { return parse.Recomment(sent, comments) })
 		if got, want := printExecution(e), printExecution(want); got != want {
 			t.Errorf("%s\nbecame, with its comments put back,\n%s\ninstead of\n%s", text, got, want)
 		}

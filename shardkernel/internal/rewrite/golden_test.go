@@ -23,7 +23,7 @@ var rewriteGolden = flag.Bool("rewrite", false, "write what the golden files sho
 
 // orderService is the configuration of an order service: orders and details by
 // enterprise over four databases, items over eight tables in each as well.
-func orderService(t testing.TB) *pipeline {
+func orderService(t testing.TB, more ...func(cfg *config.Config, types map[string]string)) *pipeline {
 	t.Helper()
 	cfg := &config.Config{DataSources: map[string]config.DataSource{}, DefaultDataSource: "ds0", Schema: "orders"}
 	for i := range 4 {
@@ -74,6 +74,9 @@ func orderService(t testing.TB) *pipeline {
 		"t_user":             "user_id bigint,name varchar(64) general",
 		"t_archive":          "id bigint,name varchar(64) general",
 	}
+	for _, add := range more {
+		add(cfg, types)
+	}
 	tables := map[string]*value.Table{}
 	for name, list := range types {
 		var columns []value.Column
@@ -100,11 +103,12 @@ func TestGoldenRoutes(t *testing.T) {
 		t.Fatalf("golden files: %v, %v", files, err)
 	}
 	total := 0
-	orders, strategies := orderService(t), strategyService(t)
+	services := map[string]*pipeline{"strategies.txt": strategyService(t), "clocks.txt": clockService(t)}
+	orders := orderService(t)
 	for _, file := range files {
 		p := orders
-		if filepath.Base(file) == "strategies.txt" {
-			p = strategies
+		if own := services[filepath.Base(file)]; own != nil {
+			p = own
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			data, err := os.ReadFile(file)

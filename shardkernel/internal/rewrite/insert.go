@@ -38,11 +38,16 @@ func (t *Template) severalInserts(e *plan.Execution, result *route.Result, args 
 func (t *Template) insertEdits(result *route.Result, u *route.Unit) []edit {
 	insert := t.stmt.Insert
 	edits := rowEdits(insert, u.Rows)
+	for _, now := range result.NowKeys {
+		if _, own := slices.BinarySearch(u.Rows, now.Row); own || u.Rows == nil {
+			edits = append(edits, edit{Span: now.Span, text: now.Text})
+		}
+	}
 	if len(result.Keys) == 0 {
 		return edits
 	}
 	if result.KeyPosition < 0 && !insert.Set {
-		edits = append(edits, at(insert.ColumnsEnd, separated(len(insert.Columns), quote(result.KeyTable.Key.Column, 0)), nil))
+		edits = append(edits, at(insert.ColumnsEnd, separated(len(insert.Columns), quote(result.KeyColumn, 0)), nil))
 	}
 	for i, row := range result.KeyRows {
 		if u.Rows != nil {
@@ -55,7 +60,7 @@ func (t *Template) insertEdits(result *route.Result, u *route.Unit) []edit {
 		case result.KeyPosition >= 0:
 			edits = append(edits, edit{Span: values[result.KeyPosition].Span, text: "?", args: key})
 		case insert.Set:
-			edits = append(edits, at(insert.SetEnd, ", "+quote(result.KeyTable.Key.Column, 0)+" = ?", key))
+			edits = append(edits, at(insert.SetEnd, ", "+quote(result.KeyColumn, 0)+" = ?", key))
 		default:
 			edits = append(edits, at(insert.Rows[row].End-1, separated(len(values), "?"), key))
 		}

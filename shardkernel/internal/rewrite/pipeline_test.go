@@ -72,7 +72,7 @@ func (p *pipeline) compile(sql string) (*compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &compiled{pipeline: p, program: program, template: rewrite.Compile(program, rewrite.Server{Dialect: p.dialect, DivPrecision: 4})}, nil
+	return &compiled{pipeline: p, program: program, template: rewrite.Compile(program, rewrite.Server{Dialect: p.dialect, DivPrecision: 4, Returning: true})}, nil
 }
 
 // run plans one execution as the kernel does: what cannot be put together from
@@ -106,6 +106,11 @@ func (c *compiled) scattered(args []any) (*plan.Execution, error) {
 			in.Keys = append(in.Keys, key)
 		}
 		if result, err = c.program.Route(in); err != nil {
+			return nil, err
+		}
+	}
+	if result.NeedsNow {
+		if result, err = c.program.Route(route.Input{Args: args, Meta: c.pipeline.meta, Now: "2026-01-02 03:04:05.678901"}); err != nil {
 			return nil, err
 		}
 	}
@@ -234,6 +239,7 @@ func columnOf(t testing.TB, name, typ string) value.Column {
 		t.Fatalf("test: no column type %q", typ)
 	}
 	c.AutoIncrement = strings.HasSuffix(typ, "auto_increment")
+	c.Clocked, c.Random = strings.HasSuffix(typ, "clocked"), strings.HasSuffix(typ, "random")
 	return c
 }
 
@@ -259,6 +265,18 @@ func printExecution(e *plan.Execution) string {
 			fmt.Fprintf(&b, "  %v", u.Args)
 		}
 		b.WriteString("\n")
+	}
+	if e.Clock {
+		b.WriteString("one clock\n")
+	}
+	if n := e.Numbering; n != nil {
+		numbers := make([]any, len(n.Rows))
+		for i := range numbers {
+			numbers[i] = int64(501 + i)
+		}
+		for i, u := range append([]plan.Unit{n.First}, n.Rest(numbers)[:1]...) {
+			fmt.Fprintf(&b, "%s %s %s  %v\n", [...]string{"first", "then"}[i], u.DataSource, u.SQL, u.Args)
+		}
 	}
 	if m := e.Merge; m != nil {
 		b.WriteString(printMerge(m))

@@ -50,6 +50,8 @@ type Server struct {
 	// DivPrecision is div_precision_increment: the decimals that AVG has beyond
 	// its argument's. It means nothing to SQLite.
 	DivPrecision int
+	// Returning is true where INSERT … RETURNING is known.
+	Returning bool
 }
 
 // Compile prepares the program's statement.
@@ -97,7 +99,7 @@ func (t *Template) Rewrite(result *route.Result, args []any, meta route.Meta) (*
 		e.unit[0] = t.unit(u, sql, unitArgs)
 		return &e.Execution, nil
 	}
-	if len(result.Keys) == 0 {
+	if len(result.Keys) == 0 && len(result.NowKeys) == 0 {
 		e.unit[0] = t.unit(u, t.text(u), args)
 		return &e.Execution, nil
 	}
@@ -155,9 +157,15 @@ func (t *Template) several(result *route.Result, args []any, meta route.Meta) (*
 	t.describe(e, result)
 	e.InTurn = t.stmt.Kind == parse.KindSelect && t.stmt.Features&parse.FeatureLocking != 0
 	e.Units = make([]plan.Unit, len(result.Units))
+	e.Clock = t.program.Clocked(args, meta)
 	switch {
 	case result.Broadcast:
 		e.Merge = &plan.Merge{Broadcast: true}
+		if result.Numbered {
+			if err := t.number(e, result, args); err != nil {
+				return nil, err
+			}
+		}
 		for i := range result.Units {
 			u := &result.Units[i]
 			if u.Rows == nil {

@@ -1,8 +1,6 @@
 package route
 
 import (
-	"slices"
-
 	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
@@ -63,7 +61,7 @@ func (p *Program) compileBroadcastWrite() error {
 	const order = "the order of rows may differ between data sources"
 	switch {
 	case p.stmt.Insert != nil && p.stmt.Insert.Select:
-		return refuse("INSERT … SELECT", order, "read the rows first and insert them with VALUES")
+		return p.refuseBroadcastSelect()
 	case p.stmt.Update != nil && p.stmt.Update.Limit:
 		return refuse("UPDATE with LIMIT", order, "name the rows by a condition")
 	case p.stmt.Delete != nil && p.stmt.Delete.Limit:
@@ -72,33 +70,30 @@ func (p *Program) compileBroadcastWrite() error {
 	return nil
 }
 
-// routeBroadcast returns the route of a broadcast write. An INSERT whose
-// AUTO_INCREMENT column is left to the data sources is refused: each would take
-// its own next number.
+// routeBroadcast returns the route of a broadcast write.
 func (p *Program) routeBroadcast(in *Input) (*Result, error) {
-	insert := p.stmt.Insert
-	if in.Meta == nil || insert == nil || len(p.fixed.Units) == 1 {
-		return p.fixed, nil
-	}
-	name := p.stmt.Tables[0].Name
-	table := in.Meta(name)
-	if table == nil {
+	if in.Meta == nil || len(p.fixed.Units) == 1 {
 		return p.fixed, nil
 	}
 	e := newEvaluation(p, in)
-	for i := range table.Columns {
-		c := &table.Columns[i]
-		if !c.AutoIncrement {
+	for i := range p.stmt.Tables {
+		if !p.stmt.Tables[i].Target {
 			continue
 		}
-		position := visiblePosition(table, c.Name)
-		if insert.Columns != nil {
-			position = slices.Index(insert.Columns, c.Name)
+		name := p.stmt.Tables[i].Name
+		table := in.Meta(name)
+		if table == nil {
+			continue
 		}
-		for _, row := range insert.Rows {
-			if e.numbered(c, row.Values, position) {
-				return nil, fault.Unsupported("INSERT into broadcast table "+name, "every data source would give "+c.Name+", which is AUTO_INCREMENT, a number of its own",
-					"give "+c.Name+" a value, as a literal or a parameter")
+		if err := e.checkDefaults(table, name); err != nil {
+			return nil, err
+		}
+		if p.stmt.Insert == nil {
+			continue
+		}
+		for j := range table.Columns {
+			if c := &table.Columns[j]; c.AutoIncrement {
+				return p.number(&e, table, c, name)
 			}
 		}
 	}

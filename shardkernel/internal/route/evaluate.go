@@ -22,6 +22,7 @@ type evaluation struct {
 	hinted bool // a hint chose nodes
 	// replaced are the levels at which a hint stands in for conditions.
 	replaced level
+	now      string
 	// elements holds, for each of Program.lists, where its elements live; nil for
 	// a list that was not evaluated.
 	elements [][]element
@@ -30,7 +31,7 @@ type evaluation struct {
 }
 
 func newEvaluation(p *Program, in *Input) evaluation {
-	return evaluation{program: p, args: in.Args, meta: in.Meta, hints: in.Hints, weigh: in.Weigh}
+	return evaluation{program: p, args: in.Args, meta: in.Meta, hints: in.Hints, weigh: in.Weigh, now: in.Now}
 }
 
 // element is where one element of an IN list lives.

@@ -18,6 +18,9 @@ type Input struct {
 	// Keys are the generated keys of a result that needed them, see
 	// Result.NeedsKeys; none otherwise.
 	Keys []any
+	// Now is the time of the statement as the servers show it, with six digits of
+	// a second, for a result that needed it, see Result.NeedsNow; else empty.
+	Now string
 	// Hints are what the caller tells beside the SQL; nil when nothing.
 	Hints *Hints
 	// Weigh is asked for the weights of texts; nil when no server is at hand.

@@ -1,6 +1,7 @@
 package route
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -105,6 +106,9 @@ func (p *Program) routeInsert(input *Input) (*Result, error) {
 			next++
 		}
 		node, err := in.nodeOf(&e, row, positions, key, hasKey)
+		if errors.Is(err, errNeedsNow) {
+			return &Result{Kind: plan.KindStandard, Reason: p.reasons.rows, NeedsNow: true}, nil
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -119,6 +123,10 @@ func (p *Program) routeInsert(input *Input) (*Result, error) {
 	}
 	if len(keyRows) > 0 {
 		result.KeyRows, result.KeyTable, result.Keys, result.KeyPosition = keyRows, in.ref.rule, keys, generated
+		result.KeyColumn = in.ref.rule.Key.Column
+	}
+	if e.now != "" {
+		result.NowKeys = in.nowKeys(&e, positions)
 	}
 	return result, p.checkUpsert(&e, result)
 }
@@ -271,6 +279,11 @@ func (in *insertion) stored(e *evaluation, row int, k *key, position int, key an
 		return algorithm.Null(), in.errNoKey(row, k.column, "the column is missing", remedy)
 	case values[position].Kind == parse.OperandDefault:
 		return algorithm.Null(), in.errNoKey(row, k.column, "the value is DEFAULT", remedy)
+	case values[position].Kind == parse.OperandNow:
+		if e.now == "" {
+			return algorithm.Null(), errNeedsNow
+		}
+		arg = nowOf(e.now, &values[position])
 	default:
 		var known bool
 		if arg, known = e.arg(&values[position]); !known {

@@ -28,8 +28,8 @@ var refusals = []struct {
 	{parse.FeatureFoundRows, "FOUND_ROWS", "no node knows the number of all rows", "count with a statement of its own"},
 	{parse.FeatureLastInsertID, "LAST_INSERT_ID()", "its value belongs to the session of one node", "pass the value as a parameter"},
 	{parse.FeatureLock, "lock function", "a named lock belongs to one server", ""},
-	{parse.FeatureNow, "NOW()", "the nodes would evaluate it at different instants", "pass the time as a parameter"},
 	{parse.FeatureVolatile, "volatile function", "the nodes would evaluate it differently", "pass the value as a parameter"},
+	{parse.FeatureRandom, "volatile function", "the nodes would evaluate it differently", "pass the value as a parameter"},
 }
 
 // refuseScatter returns why the statement may not go to several nodes, whatever
@@ -37,6 +37,9 @@ var refusals = []struct {
 func (p *Program) refuseScatter() error {
 	stmt := p.stmt
 	for _, r := range refusals {
+		if r.feature == parse.FeatureRandom && (stmt.Insert != nil || stmt.Update != nil || stmt.Delete != nil) {
+			continue // each row has its own value, on whatever node
+		}
 		if stmt.Features&r.feature != 0 {
 			return p.refuse(r.clause, r.reason, r.remedy)
 		}

@@ -49,16 +49,26 @@ type Result struct {
 	// Owners are, where the generator needs them, the values of its owner column,
 	// one for each of KeyRows.
 	Owners []algorithm.Value
+	// KeyColumn is the column that Keys are for.
+	KeyColumn string
 	// KeyPosition is where the key stands in a row; -1: the column is to be added.
 	KeyPosition int
 	// LastKey is, for an INSERT over several units without generated keys, the
 	// last integer it gives for the column that numbers the rows; 0 without one.
 	LastKey int64
+	// Numbered is true for an INSERT into a broadcast table whose KeyRows get
+	// their number from the first data source, and the others that one.
+	Numbered bool
+	// NeedsNow is true for a result without units that depends on the time of the
+	// statement: route again with Input.Now.
+	NeedsNow bool
+	// NowKeys are the calls of NOW() that rows were routed by.
+	NowKeys []NowKey
 }
 
 // NeedsKeys reports whether the statement must be routed again with generated
 // keys.
-func (r *Result) NeedsKeys() bool { return len(r.KeyRows) > 0 && len(r.Keys) == 0 }
+func (r *Result) NeedsKeys() bool { return len(r.KeyRows) > 0 && len(r.Keys) == 0 && !r.Numbered }
 
 // Unit is one statement for one data source.
 type Unit struct {

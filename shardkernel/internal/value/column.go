@@ -56,6 +56,11 @@ type Column struct {
 	// Invisible is true for a column that * and an INSERT without column list
 	// leave out.
 	Invisible bool
+	// Clocked is true for a column that takes the time of the statement where it
+	// is given none: DEFAULT or ON UPDATE CURRENT_TIMESTAMP.
+	Clocked bool
+	// Random is true for a column whose default differs at every evaluation.
+	Random bool
 }
 
 // Unbounded reports whether the column is of one of the TEXT and BLOB types.

@@ -1,0 +1,178 @@
+package shardkernel
+
+import (
+	"bytes"
+	"context"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/gormshard/sharding/shardkernel/internal/execute"
+	"github.com/gormshard/sharding/shardkernel/internal/merge"
+	"github.com/gormshard/sharding/shardkernel/internal/plan"
+)
+
+// errNoNumber reports a data source that inserted a row and told no number.
+var errNoNumber = errors.New("sharding: the data source told no number for a row it inserted into a broadcast table; give the AUTO_INCREMENT column a value")
+
+// execNumbered runs a broadcast INSERT whose rows the first data source numbers.
+func (k *Kernel) execNumbered(ctx context.Context, ex *plan.Execution, br execute.Branches) (driver.Result, error) {
+	if ex.Numbering.Returned {
+		rows, first, err := k.queryNumbered(ctx, ex, br)
+		if err != nil {
+			return nil, err
+		}
+		if ex.Query { // drivers tell nothing of a statement that returns rows
+			return result{}, rows.Close()
+		}
+		r := result{lastInsertID: first}
+		row := make([]driver.Value, len(rows.Columns()))
+		for rows.Next(row) == nil {
+			r.affected++
+		}
+		return r, rows.Close()
+	}
+	var r result
+	err := k.numbered(ctx, ex, br, func() ([]any, error) {
+		first := *ex
+		first.Units, first.Numbering, first.Merge = []plan.Unit{ex.Numbering.First}, nil, nil
+		results, err := k.executor.Exec(ctx, &first, br)
+		if err != nil {
+			return nil, err
+		}
+		r = result{affected: results[0].RowsAffected, lastInsertID: results[0].LastInsertID}
+		if r.lastInsertID == 0 {
+			return nil, errNoNumber
+		}
+		return []any{r.lastInsertID}, nil
+	})
+	return r, err
+}
+
+// queryNumbered is execNumbered for a statement that returns the rows it inserted.
+// It also gives the first number.
+func (k *Kernel) queryNumbered(ctx context.Context, ex *plan.Execution, br execute.Branches) (rows driver.Rows, first int64, err error) {
+	var inserted *replay
+	err = k.numbered(ctx, ex, br, func() ([]any, error) {
+		one := *ex
+		one.Units, one.Numbering, one.Merge = []plan.Unit{ex.Numbering.First}, nil, nil
+		cursors, err := k.executor.Query(ctx, &one, br)
+		if err != nil {
+			return nil, err
+		}
+		if inserted, err = readReplay(cursors[0].(columnRows)); err != nil {
+			return nil, err
+		}
+		numbers, err := inserted.numbers(ex.Numbering.Rows)
+		if err == nil {
+			first = numbers[0].(int64)
+		}
+		return numbers, err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	rows, err = merge.Rows(&plan.Merge{Derived: 1}, []driver.Rows{inserted}, merge.Limits{
+		MaxRows: k.props.MaxMergeRows, MaxBytes: k.props.MaxMergeBytes, Budget: k.budget,
+	})
+	return rows, first, err
+}
+
+// numbered runs insert on the first data source and then, with its numbers, the
+// units of the others, all or nothing.
+func (k *Kernel) numbered(ctx context.Context, ex *plan.Execution, br execute.Branches, insert func() ([]any, error)) error {
+	both := func() error {
+		numbers, err := insert()
+		if err != nil {
+			return err
+		}
+		rest := *ex
+		rest.Units, rest.Numbering = ex.Numbering.Rest(numbers), nil
+		_, err = k.executor.Exec(ctx, &rest, br)
+		return err
+	}
+	if br == nil {
+		return both()
+	}
+	// In the one order in which every statement takes its connections.
+	var sources []string
+	for i := range ex.Units {
+		sources = append(sources, ex.Units[i].DataSource)
+	}
+	slices.Sort(sources)
+	for _, s := range sources {
+		if _, err := br.Branch(ctx, s); err != nil {
+			return err
+		}
+	}
+	return br.Atomic(ctx, sources, both)
+}
+
+// replay gives rows that were read before and whose statement has ended.
+type replay struct {
+	columnRows
+	rows [][]driver.Value
+	next int
+}
+
+// readReplay reads rows to their end and closes them.
+func readReplay(from columnRows) (*replay, error) {
+	r := &replay{columnRows: from}
+	row := make([]driver.Value, len(from.Columns()))
+	for {
+		err := from.Next(row)
+		if err == io.EOF { //nolint:errorlint // a driver's end of rows is the value itself
+			return r, from.Close()
+		}
+		if err != nil {
+			_ = from.Close()
+			return nil, err
+		}
+		kept := slices.Clone(row)
+		for i, v := range kept {
+			if b, ok := v.([]byte); ok {
+				kept[i] = bytes.Clone(b) // the driver uses its bytes again
+			}
+		}
+		r.rows = append(r.rows, kept)
+	}
+}
+
+// numbers returns the last column of the rows at the positions.
+func (r *replay) numbers(positions []int) ([]any, error) {
+	numbers := make([]any, len(positions))
+	for i, position := range positions {
+		if position >= len(r.rows) {
+			return nil, errNoNumber
+		}
+		row := r.rows[position]
+		switch v := row[len(row)-1].(type) {
+		case int64:
+			numbers[i] = v
+		case []byte:
+			n, err := strconv.ParseInt(string(v), 10, 64)
+			if err != nil {
+				return nil, errNoNumber
+			}
+			numbers[i] = n
+		default:
+			return nil, errNoNumber
+		}
+	}
+	return numbers, nil
+}
+
+// Next gives the next row.
+func (r *replay) Next(dest []driver.Value) error {
+	if r.next == len(r.rows) {
+		return io.EOF
+	}
+	copy(dest, r.rows[r.next])
+	r.next++
+	return nil
+}
+
+// Close does nothing: the statement has ended.
+func (r *replay) Close() error { return nil }
