@@ -143,3 +143,41 @@ func TestTranslationReachesThroughTheErrorOfSeveralNodes(t *testing.T) {
 		}
 	}
 }
+
+// owned generates keys that are those of counter and the owner's value together.
+type owned struct{ counter }
+
+func (*owned) KeyColumn(table string) (column, owner string, ok bool) {
+	return "id", "title", table == "t_order"
+}
+
+func (c *owned) NextKey(ctx context.Context, table string, owner any) (any, error) {
+	key, err := c.counter.NextKey(ctx, table, nil)
+	return key.(int64)*10 + int64(len(fmt.Sprint(owner))), err
+}
+
+func TestKeysAreMadeForTheOwnerOfTheRow(t *testing.T) {
+	keys := &owned{}
+	db := open(t, keys, &gorm.Config{DryRun: true})
+	batch := []order{{Title: "four"}, {Title: "a"}, {ID: 7, Title: "b"}}
+	if err := db.Create(&batch).Error; err != nil {
+		t.Fatal(err)
+	}
+	if batch[0].ID != 1014 || batch[1].ID != 1021 || batch[2].ID != 7 {
+		t.Errorf("keys of models: %+v", batch)
+	}
+	rows := []map[string]any{{"Title": "abc"}, {"title": "ab"}, {"state": 1}}
+	if err := db.Model(&order{}).Create(rows).Error; err != nil {
+		t.Fatal(err)
+	}
+	if rows[0]["id"] != int64(1033) || rows[1]["id"] != int64(1042) {
+		t.Errorf("keys of maps: %v", rows)
+	}
+	if _, set := rows[2]["id"]; set || keys.last != 4 {
+		t.Error("a row without an owner got a key; the kernel says what is missing")
+	}
+	o := order{Title: "left out"}
+	if err := db.Omit("Title").Create(&o).Error; err != nil || o.ID != 0 {
+		t.Errorf("an INSERT without the owner: key %d, %v", o.ID, err)
+	}
+}

@@ -129,6 +129,17 @@ func (k *checker) textKey(path string, s *Strategy) {
 	}
 }
 
+// sameTextKey reports a column that chooses at both levels, by two readings of its
+// text.
+func (k *checker) sameTextKey(t *checkedTable) {
+	database, table := t.DatabaseStrategy, t.TableStrategy
+	for _, column := range database.Columns() {
+		if slices.Contains(table.Columns(), column) && database.TextKey != table.TextKey {
+			k.add(t.path+".tableStrategy.textKey", fmt.Sprintf("differs from that of the database strategy, which has the column %q too", column), "give both the same")
+		}
+	}
+}
+
 // bind asks the algorithm of a strategy whether it can choose among the
 // targets.
 func (k *checker) bind(path string, s *Strategy, targets []string) {

@@ -77,6 +77,7 @@ func (k *checker) table(name string) {
 		k.bind(databasePath, t.DatabaseStrategy, t.sources)
 		k.bind(tablePath, t.TableStrategy, t.actualTables)
 		k.geneKeys(t)
+		k.sameTextKey(t)
 	}
 	t.sound = len(k.list) == before && usable && k.algorithmSound(t.DatabaseStrategy) && k.algorithmSound(t.TableStrategy)
 	k.audit(t.path+".audit", own.Audit)
