@@ -336,6 +336,9 @@ func TestWrongPropertiesAreConfigurationErrors(t *testing.T) {
 // Every property of ShardingSphere's algorithms has its name there, too.
 func TestShardingSphereNamesAreAliases(t *testing.T) {
 	for typeName, props := range map[string]Props{
+		"INLINE":         {"algorithm-expression": "t_${id % 4}", "allow-range-query-with-inline-sharding": true},
+		"COMPLEX_INLINE": {"sharding-columns": "a,b", "algorithm-expression": "t_${a + b}", "allow-range-query-with-inline-sharding": false},
+		"HINT_INLINE":    {"algorithm-expression": "t_${value % 4}"},
 		"MOD":            {"sharding-count": 4},
 		"HASH_MOD":       {"sharding-count": 4},
 		"VOLUME_RANGE":   {"range-lower": 10, "range-upper": 45, "sharding-volume": 10},

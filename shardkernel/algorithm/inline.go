@@ -37,6 +37,8 @@ type inlineAlgorithm struct {
 
 func newInline(props Props) (Algorithm, error) {
 	r := ReadProps(props)
+	r.alias("expression", "algorithmExpression")
+	r.alias("allowRangeQuery", "allowRangeQueryWithInlineSharding")
 	a := &inlineAlgorithm{expression: r.String("expression"), ranges: r.BoolOr("allowRangeQuery", true)}
 	if err := r.Err(); err != nil {
 		return nil, err
