@@ -82,7 +82,17 @@ func (g *generator) operand(s *scope, c *column) fragment {
 func (g *generator) odd(c *column, v any) fragment {
 	text := strings.Trim(literal(v), "'")
 	if c.kind == kindInt || c.kind == kindUint {
-		switch g.IntN(22) {
+		switch g.IntN(26) {
+		case 22, 23:
+			if n, ok := v.(int); ok {
+				return one(g, f(g.value(n-3), " + ", g.value(3)), f("-(", g.value(-n), ")"), f("(", g.value(n/2), " * 2 + ", n%2, ")"),
+					f("CAST(", g.value(text), " AS SIGNED)"), f(g.value(n*2), " DIV 2"), f(g.value(n), " % 7"), f(g.value(n), " | 0"), f("- - ", g.value(n)))
+			}
+			return f(g.value(v), one(g, " + 0", " - 1", " * 1"))
+		case 24:
+			return f(g.value(v), one(g, " + ", " - ", " * ", " / ", " DIV ", " % ", " & ", " | ", " << "), g.value(one[any](g, 0, 1, 2, "1", nil, 1.0, uint64(1)<<63)))
+		case 25:
+			return f(one(g, "-", "+", "~", "!"), g.value(v))
 		case 0:
 			return g.value(text)
 		case 1:

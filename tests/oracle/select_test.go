@@ -64,7 +64,9 @@ func (b *block) sql(extra ...fragment) fragment {
 // query makes one SELECT.
 func (g *generator) query() *query {
 	var q *query
-	switch n := g.IntN(100); {
+	switch n := g.IntN(120); {
+	case n >= 100:
+		q = g.nested()
 	case n < 34:
 		q = g.plain(g.sources(1))
 	case n < 52:
@@ -367,7 +369,7 @@ func (g *generator) finish(b *block, shape string) *query {
 		}
 	}
 	q.statement, q.limited = f(statement, limit), limit.sql != ""
-	if g.in(3) && !b.grouped && b.head == "SELECT" {
+	if g.in(3) && shape != "locking" && !b.grouped && b.head == "SELECT" {
 		q.statement = f(q.statement, one(g, " FOR UPDATE", " LOCK IN SHARE MODE"))
 		q.shape = "locking"
 	}

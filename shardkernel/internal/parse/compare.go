@@ -70,7 +70,7 @@ func (c *comparer) sameStruct(l, r reflect.Value, field string) error {
 	}
 	for i := range t.NumField() {
 		f := t.Field(i)
-		if f.Name == "node" || f.Name == "Offset" || f.Name == "Type" && f.Type.Kind() == reflect.Struct {
+		if f.Name == "node" || f.Name == "flag" || f.Name == "Offset" || f.Name == "Type" && f.Type.Kind() == reflect.Struct {
 			continue
 		}
 		if err := c.same(l.Field(i), r.Field(i), t.Name()+"."+f.Name); err != nil {

@@ -321,6 +321,11 @@ func (p *Program) placeJoins(links []link) ([]placement, error) {
 		places = append(places, place)
 	}
 	if len(places) == 0 {
+		for _, r := range p.refs {
+			if !p.placed(r) && p.stmt.Scopes[p.block(r.scope)].Use != parse.UseSubquery {
+				return nil, p.errElsewhere(r)
+			}
+		}
 		return nil, p.refuse("subquery", "the tables around it are not sharded, so every node would give their rows again", "")
 	}
 	return places, nil

@@ -115,7 +115,7 @@ func (pl *placer) followingNode(place *placement, source string) (int, error) {
 		inside := ref.rule.Nodes[i].DataSource == source
 		if place.relation == relationNone && !inside && set.has(i) {
 			if place.subquery {
-				return 0, pl.program.errElsewhere(place)
+				return 0, pl.program.errElsewhere(place.ref)
 			}
 			return 0, fault.Unsupported("LEFT JOIN with "+ref.rule.Name+" over several nodes", "matching rows may be in another data source",
 				"join on the sharding columns of binding tables, or use an inner join")
@@ -130,7 +130,7 @@ func (pl *placer) followingNode(place *placement, source string) (int, error) {
 			continue
 		}
 		if node >= 0 && place.subquery {
-			return 0, pl.program.errElsewhere(place)
+			return 0, pl.program.errElsewhere(place.ref)
 		}
 		if node >= 0 {
 			return 0, fault.Unsupported("LEFT JOIN with "+ref.rule.Name+" over several nodes", "several of its nodes may hold the matches of one row, and each would give unmatched rows again",
@@ -149,13 +149,13 @@ func (pl *placer) followingNode(place *placement, source string) (int, error) {
 
 // errElsewhere refuses a subquery, or a derived table that is not looked into,
 // whose rows are on several nodes.
-func (p *Program) errElsewhere(place *placement) error {
-	name := place.ref.rule.Name
-	keys := keyNames(place.ref.rule)
+func (p *Program) errElsewhere(r *reference) error {
+	name := r.rule.Name
+	keys := keyNames(r.rule)
 	if keys == "" {
 		keys = "the sharding column"
 	}
-	for scope := place.ref.scope; scope >= 0; scope = p.stmt.Scopes[scope].Parent {
+	for scope := r.scope; scope >= 0; scope = p.stmt.Scopes[scope].Parent {
 		switch p.stmt.Scopes[scope].Use {
 		case parse.UseSubquery:
 			return fault.Unsupported("subquery on "+name+" over several nodes", "a node cannot answer it, since its rows are on other nodes as well",

@@ -107,6 +107,18 @@ func (p *Program) Logical(table int) (name string, ok bool) {
 	return p.stmt.Tables[table].Name, p.broadcast[table]
 }
 
+// DropsSchema reports whether a schema before the name of an entry of
+// Statement.Tables is left out: the nodes' schemas are those of their connections.
+func (p *Program) DropsSchema(table int, schema string) bool {
+	_, configured := p.Logical(table)
+	return configured || p.isSchema(schema)
+}
+
+// isSchema reports whether a name is that of the logical schema.
+func (p *Program) isSchema(name string) bool {
+	return name != "" && strings.EqualFold(name, p.set.Schema)
+}
+
 // Main returns the index into Statement.Tables of the first sharded table, -1
 // when there is none.
 func (p *Program) Main() int {
@@ -173,9 +185,9 @@ func (p *Program) classify() error {
 			r.complex = complexLevels(table, r.keys)
 			p.refs = append(p.refs, r)
 		case !p.broadcast[i]:
-			if p.set.Schema != "" && strings.EqualFold(ref.Schema, p.set.Schema) {
+			if p.isSchema(ref.Schema) && !p.set.IsTable(ref.Name) { // where the name stands is not known
 				return fault.Unsupported("schema "+ref.Schema+" before table "+ref.Name, "the table has no rule, and its data source may call the logical schema otherwise",
-					"leave the schema out")
+					"leave the schema out, or list the table in singleTables")
 			}
 			source := p.set.SingleSource(ref.Name)
 			if p.single != "" && p.single != source {

@@ -199,7 +199,10 @@ func (p *Program) severalNodes(e *evaluation, narrowed []nodeSet) (*Result, erro
 		}
 		result, err := p.oneNode(sets)
 		if result == nil && err == nil { // a subquery is asked all the same
-			err = p.refuse("subquery", "a node cannot answer it, since its rows are on other nodes as well", "")
+			err = p.errApart()
+			if i := slices.IndexFunc(sets, func(s nodeSet) bool { return s.count() > 1 }); i >= 0 {
+				err = p.errElsewhere(p.refs[i])
+			}
 		}
 		return result, err
 	}
