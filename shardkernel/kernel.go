@@ -53,6 +53,8 @@ type Options struct {
 	IDLease config.IDLease
 	// Trace is called after every unit; may be nil.
 	Trace Tracer
+	// Warn is told, once a table, what an operator should know; may be nil.
+	Warn func(ctx context.Context, message string)
 }
 
 // Kernel plans and runs statements over the data sources of a rule set. It is
@@ -75,6 +77,8 @@ type Kernel struct {
 	implicit bool
 	audits   atomic.Pointer[audits]
 	stored   []keygen.Stored // generators to close
+	warn     func(ctx context.Context, message string)
+	unknown  sync.Map // logical tables that were warned of
 }
 
 // New returns a kernel. There must be a source for every data source of the
@@ -86,6 +90,7 @@ func New(rules *Rules, sources []Source, opts Options) (*Kernel, error) {
 		sources:  make(map[string]*source, len(sources)),
 		props:    opts.Props.WithDefaults(),
 		implicit: opts.ImplicitWrites,
+		warn:     opts.Warn,
 	}
 	for i := range sources {
 		s, err := newSource(sources[i], opts.Trace)

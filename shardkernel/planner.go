@@ -317,7 +317,21 @@ func (k *Kernel) columnsOf(ctx context.Context, logical string) (*value.Table, e
 			first = err
 		}
 	}
+	if first == nil && sharded {
+		k.warnUnknown(ctx, logical)
+	}
 	return nil, first
+}
+
+// warnUnknown tells, once, that nothing is known of a table's columns.
+func (k *Kernel) warnUnknown(ctx context.Context, logical string) {
+	if k.warn == nil {
+		return
+	}
+	if _, told := k.unknown.LoadOrStore(logical, true); !told {
+		k.warn(ctx, "sharding: no data source shows the columns of table "+logical+": sharding values are taken as they come until one does; "+
+			"create the table, or let the data sources' user see it in information_schema")
+	}
 }
 
 // checkColumns finds a rule on columns that the table does not have. The columns

@@ -3,7 +3,9 @@ package shardkernel
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 
+	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/shardkernel/internal/execute"
 	"github.com/gormshard/sharding/shardkernel/internal/merge"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
@@ -113,9 +115,13 @@ func (k *Kernel) merged(ctx context.Context, ex *plan.Execution, branches execut
 	if ex.Merge == nil {
 		return cursors[0], nil
 	}
-	return merge.Rows(ex.Merge, cursors, merge.Limits{
+	rows, err := merge.Rows(ex.Merge, cursors, merge.Limits{
 		MaxRows: k.props.MaxMergeRows, MaxBytes: k.props.MaxMergeBytes, Budget: k.budget,
 	})
+	if errors.Is(err, fault.ErrSchemaDrift) {
+		k.meta.Clear() // somebody is changing tables
+	}
+	return rows, err
 }
 
 // Exec runs a statement that returns no rows. It is otherwise like Query.

@@ -19,6 +19,7 @@ func TestMessagesNameThePlaceTheReasonAndTheWayOut(t *testing.T) {
 		{&ConfigError{Path: "a.b", Reason: "r", Remedy: "m"}, ErrConfig, "sharding: a.b: r; m"},
 		{&NodesError{Nodes: []*NodeError{{DataSource: "ds0", Table: "t_0", Err: cause}, {DataSource: "ds1", Err: cause}}}, cause, "sharding: ds0.t_0: cause; ds1: cause"},
 		{&NodesError{Class: ErrPartialCommit, Done: []string{"ds2", "ds1"}, Nodes: []*NodeError{{DataSource: "ds0", Err: cause}}}, ErrPartialCommit, "sharding: transaction committed in part (committed on ds1, ds2): ds0: cause"},
+		{&NodesError{Class: ErrPartialDDL, Done: []string{"ds0.t_0"}, Nodes: []*NodeError{{DataSource: "ds1", Table: "t_0", Err: cause}}}, ErrPartialDDL, "sharding: DDL took effect in part (done on ds0.t_0): ds1.t_0: cause"},
 	} {
 		if got := c.err.Error(); got != c.want {
 			t.Errorf("message %q, want %q", got, c.want)

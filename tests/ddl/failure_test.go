@@ -275,3 +275,18 @@ func TestNodesAreComparedAtStart(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestATableThatNobodyKnowsIsWarnedOfOnce asks for a table before it exists.
+func TestATableThatNobodyKnowsIsWarnedOfOnce(t *testing.T) {
+	c := newCluster(t, "unknown")
+	a := c.open(t, c.config())
+	for range 3 {
+		if err := a.Exec("INSERT INTO t_order (id, user_id) VALUES (1, 1)").Error; number(err) != 1146 {
+			t.Errorf("a table that does not exist: %v", err)
+		}
+	}
+	if len(a.warnings) != 1 || !strings.Contains(a.warnings[0], "t_order") {
+		t.Errorf("warnings %q", a.warnings)
+	}
+	a.define(t, orderTable, "INSERT INTO t_order (id, user_id) VALUES (1, 1)")
+}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 	"go.uber.org/goleak"
@@ -88,8 +89,16 @@ type app struct {
 	*gorm.DB
 	plugin *sharding.Plugin
 
-	mu   sync.Mutex
-	sent []string
+	mu       sync.Mutex
+	sent     []string
+	warnings []string
+}
+
+// Printf implements logger.Writer.
+func (a *app) Printf(format string, args ...any) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.warnings = append(a.warnings, fmt.Sprintf(format, args...))
 }
 
 func (c *cluster) open(t *testing.T, cfg *config.Config) *app {
@@ -110,7 +119,7 @@ func (c *cluster) tryOpen(t *testing.T, cfg *config.Config) (*app, error) {
 		a.sent = append(a.sent, u.DataSource+" "+u.SQL)
 	}))
 	var err error
-	a.DB, err = gorm.Open(gormmysql.Open(string(cfg.DataSources["ds0"].DSN)), &gorm.Config{Logger: logger.Discard})
+	a.DB, err = gorm.Open(gormmysql.Open(string(cfg.DataSources["ds0"].DSN)), &gorm.Config{Logger: warnings{logger.New(a, logger.Config{LogLevel: logger.Warn})}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,3 +248,9 @@ func ask(db *sql.DB, t *testing.T, query string) error {
 	}
 	return errors.Join(rows.Err(), rows.Close())
 }
+
+// warnings is a logger that leaves the statements out.
+type warnings struct{ logger.Interface }
+
+func (w warnings) LogMode(logger.LogLevel) logger.Interface                      { return w }
+func (warnings) Trace(context.Context, time.Time, func() (string, int64), error) {}

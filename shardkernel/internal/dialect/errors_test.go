@@ -41,3 +41,16 @@ func TestLostConnectionsAreKnownByTheDriversValues(t *testing.T) {
 		}
 	}
 }
+
+func TestAnswersOfANodeThatIsDoneAreKnown(t *testing.T) {
+	for err, want := range map[error]bool{
+		&mysql.MySQLError{Number: 1050}: true, &mysql.MySQLError{Number: 1060}: true, &mysql.MySQLError{Number: 1091}: true, &mysql.MySQLError{Number: 1826}: true,
+		&mysql.MySQLError{Number: 1005, Message: "Can't create table `x`.`c` (errno: 121 \"Duplicate key on write or update\")"}:             true,
+		&mysql.MySQLError{Number: 1005, Message: "Can't create table `x`.`c` (errno: 150 \"Foreign key constraint is incorrectly formed\")"}: false,
+		&mysql.MySQLError{Number: 1146}: false, &mysql.MySQLError{Number: 1205}: false, &mysql.MySQLError{Number: 1062}: false, driver.ErrBadConn: false,
+	} {
+		if got := AlreadyDefined(fmt.Errorf("ds0: %w", err)); got != want {
+			t.Errorf("AlreadyDefined(%v) = %v", err, got)
+		}
+	}
+}

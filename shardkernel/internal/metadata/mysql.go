@@ -58,7 +58,7 @@ func mysqlTable(ctx context.Context, db *sql.DB, table string) (columns []mysqlC
 		}
 		c.Name = strings.ToLower(c.Name)
 		c.Type = strings.ToLower(c.Type)
-		c.Class, c.Bits = mysqlClass(strings.ToLower(dataType))
+		c.Class, c.Bits = value.ClassOf(strings.ToLower(dataType))
 		switch c.Class {
 		case value.ClassInteger:
 			c.Unsigned = strings.Contains(c.Type, "unsigned")
@@ -93,47 +93,6 @@ func readDefault(text string) (clocked, random bool) {
 		random = random || strings.Contains(text, call)
 	}
 	return clocked, random
-}
-
-// mysqlClass returns the class of a data type, and the bits of an integer.
-func mysqlClass(dataType string) (class value.Class, bits int) {
-	switch dataType {
-	case "tinyint":
-		return value.ClassInteger, 8
-	case "smallint":
-		return value.ClassInteger, 16
-	case "mediumint":
-		return value.ClassInteger, 24
-	case "int":
-		return value.ClassInteger, 32
-	case "bigint":
-		return value.ClassInteger, 64
-	case "decimal":
-		return value.ClassDecimal, 0
-	case "float", "double":
-		return value.ClassFloat, 0
-	case "char", "varchar", "tinytext", "text", "mediumtext", "longtext":
-		return value.ClassText, 0
-	case "binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob":
-		return value.ClassBinary, 0
-	case "date":
-		return value.ClassDate, 0
-	case "datetime":
-		return value.ClassDateTime, 0
-	case "timestamp":
-		return value.ClassTimestamp, 0
-	case "time":
-		return value.ClassTime, 0
-	case "year":
-		return value.ClassYear, 0
-	case "enum":
-		return value.ClassEnum, 0
-	case "set":
-		return value.ClassSet, 0
-	case "bit":
-		return value.ClassBit, 0
-	}
-	return value.ClassOther, 0
 }
 
 // collations is what a server says of the collations of a table.

@@ -48,9 +48,16 @@ type DDL struct {
 	Items []Span
 	// Columns holds the columns that CREATE TABLE lists. Lower case.
 	Columns []string
-	// Gone holds the columns that ALTER TABLE drops or renames, Retyped those
-	// that it gives a type. Lower case.
-	Gone, Retyped []string
+	// Gone holds the columns that ALTER TABLE drops or renames. Lower case.
+	Gone []string
+	// Retyped holds the columns that ALTER TABLE gives a type.
+	Retyped []Retyped
+}
+
+// Retyped is a column that gets a type.
+type Retyped struct {
+	Column string // lower case
+	Type   string // without length, such as bigint; lower case
 }
 
 // Constraint is the name of a foreign key or CHECK.
@@ -255,10 +262,18 @@ func (d *definer) noteColumns(s *ast.AlterTableSpec) {
 		if old != changed {
 			d.ddl.Gone = append(d.ddl.Gone, old)
 		}
-		d.ddl.Retyped = append(d.ddl.Retyped, changed)
+		d.retype(s.NewColumns[0])
 	case ast.AlterTableModifyColumn:
-		d.ddl.Retyped = append(d.ddl.Retyped, d.columnName(s.NewColumns[0].Name))
+		d.retype(s.NewColumns[0])
 	}
+}
+
+func (d *definer) retype(c *ast.ColumnDef) {
+	if c.Tp == nil {
+		return
+	}
+	name, _, _ := strings.Cut(c.Tp.CompactStr(), "(")
+	d.ddl.Retyped = append(d.ddl.Retyped, Retyped{Column: d.columnName(c.Name), Type: strings.ToLower(name)})
 }
 
 func (d *definer) columnName(c *ast.ColumnName) string {

@@ -9,6 +9,7 @@ import (
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 	"github.com/gormshard/sharding/shardkernel/internal/rule"
+	"github.com/gormshard/sharding/shardkernel/internal/value"
 )
 
 // compileDDL fixes the route of a statement that defines tables: each node of a
@@ -124,6 +125,35 @@ func (p *Program) checkKeys(d *parse.DDL, target *reference) error {
 		case slices.Contains(d.Gone, c):
 			return fault.Unsupported("ALTER TABLE "+target.rule.Name, "the table's rule names the column "+c+", which would be gone",
 				"change the configuration and move the rows first")
+		}
+	}
+	return nil
+}
+
+// checkDefinition refuses what the hints or the metadata speak against.
+func (p *Program) checkDefinition(in *Input) error {
+	if err := p.refuseHintedDDL(in.Hints); err != nil {
+		return err
+	}
+	return p.checkRetyped(in.Meta)
+}
+
+// checkRetyped refuses to give a sharding column a type of another kind: the rows
+// would stay where they are, and the same values lead elsewhere from then on.
+func (p *Program) checkRetyped(meta Meta) error {
+	target := p.refOf(0)
+	if target == nil {
+		return nil
+	}
+	for _, r := range p.stmt.DDL.Retyped {
+		if _, ok := target.keyNamed(r.Column); !ok {
+			continue
+		}
+		known := meta.column(target.rule.Name, r.Column)
+		class, _ := value.ClassOf(r.Type)
+		if known != nil && known.Class != class {
+			return fault.Unsupported("ALTER TABLE "+target.rule.Name, "the sharding column "+r.Column+" would become "+r.Type+", whose values may lead to other nodes than those that hold the rows",
+				"make a new table with the type and move the rows")
 		}
 	}
 	return nil

@@ -21,8 +21,8 @@ func (p *Program) Route(in Input) (*Result, error) {
 		return p.routeConditions(&in)
 	case p.fixed.Broadcast:
 		return p.routeBroadcast(&in)
-	case p.stmt.DDL != nil && in.Hints != nil:
-		return p.fixed, p.refuseHintedDDL(in.Hints)
+	case p.stmt.DDL != nil:
+		return p.fixed, p.checkDefinition(&in)
 	}
 	return p.fixed, nil
 }

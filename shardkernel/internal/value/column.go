@@ -106,3 +106,45 @@ func (t *Table) Column(name string) (*Column, bool) {
 	}
 	return &t.Columns[i], true
 }
+
+// ClassOf returns the class of a data type of MySQL, in lower case, and the bits of
+// an integer.
+func ClassOf(dataType string) (class Class, bits int) {
+	switch dataType {
+	case "tinyint":
+		return ClassInteger, 8
+	case "smallint":
+		return ClassInteger, 16
+	case "mediumint":
+		return ClassInteger, 24
+	case "int":
+		return ClassInteger, 32
+	case "bigint":
+		return ClassInteger, 64
+	case "decimal":
+		return ClassDecimal, 0
+	case "float", "double":
+		return ClassFloat, 0
+	case "char", "varchar", "tinytext", "text", "mediumtext", "longtext":
+		return ClassText, 0
+	case "binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob":
+		return ClassBinary, 0
+	case "date":
+		return ClassDate, 0
+	case "datetime":
+		return ClassDateTime, 0
+	case "timestamp":
+		return ClassTimestamp, 0
+	case "time":
+		return ClassTime, 0
+	case "year":
+		return ClassYear, 0
+	case "enum":
+		return ClassEnum, 0
+	case "set":
+		return ClassSet, 0
+	case "bit":
+		return ClassBit, 0
+	}
+	return ClassOther, 0
+}
