@@ -8,12 +8,18 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"time"
+
+	"github.com/gormshard/sharding/config"
 )
+
+// below and above are the algorithms on the sides of a threshold.
+const below, above = "two", "four"
 
 // key is a type of sharding column.
 type key struct {
 	name, ddl string
-	exact     bool // textKey: exact
+	textKey   config.TextKey
+	open      bool // conditions narrow nothing
 	refused   bool // no value of the type is placed
 	random    func(r *rand.Rand) any
 	// forms are other ways in which an application gives the same value.
@@ -30,7 +36,7 @@ var (
 
 var keys = []key{
 	{
-		name: "bigint", ddl: "bigint", algorithms: append([]string{"volume", "boundary", "ends"}, numbers...),
+		name: "bigint", ddl: "bigint", algorithms: append([]string{"volume", "boundary", "ends", "threshold", "complex"}, numbers...),
 		random: func(r *rand.Rand) any {
 			if r.IntN(2) == 0 {
 				return r.Int64N(4000) - 2000
@@ -67,9 +73,17 @@ var keys = []key{
 		forms:  []func(any) any{func(v any) any { return []byte(v.(string)) }},
 	},
 	{
-		name: "text_exact", ddl: "varchar(40)", exact: true, algorithms: append([]string{"inline_text"}, hashes...),
+		name: "text_exact", ddl: "varchar(40)", textKey: config.TextKeyExact, algorithms: append([]string{"inline_text"}, hashes...),
 		random: func(r *rand.Rand) any { return randomText(r, "abcdefghijklmnopqrstuvwxyz0123456789-") },
 		forms:  []func(any) any{func(v any) any { return []byte(v.(string)) }},
+	},
+	{
+		name: "text_weight", ddl: "varchar(40) COLLATE utf8mb4_general_ci", textKey: config.TextKeyWeight, algorithms: []string{"hash_java", "hash_xx", "ring"},
+		random: func(r *rand.Rand) any { return randomText(r, "aAbBzZäÄáßsS09 ") },
+	},
+	{
+		name: "text_bytes", ddl: "varchar(40) COLLATE utf8mb4_general_ci", textKey: config.TextKeyBinary, open: true, algorithms: []string{"hash_xx", "slots"},
+		random: func(r *rand.Rand) any { return randomText(r, "aAbBzZäÄáßsS09 ") },
 	},
 	{
 		name: "date", ddl: "date", algorithms: moments,
@@ -132,6 +146,8 @@ type method struct {
 	typ    string
 	props  map[string]any
 	tables []string // endings of the actual tables; 0 to 3 when nil
+	// complex is true for a strategy over k and n.
+	complex bool
 }
 
 // methodOf returns an algorithm by name, for the table and column.
@@ -171,6 +187,10 @@ func methodOf(name, table string, unsigned bool) method {
 		return method{typ: "AUTO_INTERVAL", props: map[string]any{
 			"datetimeLower": "2022-01-01 00:00:00", "datetimeUpper": "2024-01-01 00:00:00", "shardingSeconds": 365 * 24 * 3600,
 		}}
+	case "threshold":
+		return method{typ: "THRESHOLD", props: map[string]any{"threshold": 100, "below": below, "above": above}}
+	case "complex":
+		return method{typ: "COMPLEX_INLINE", complex: true, props: map[string]any{"expression": table + "_${floorMod(k + n, 4)}"}}
 	case "interval":
 		return method{typ: "INTERVAL", tables: []string{"2021", "2022", "2023", "2024"}, props: map[string]any{
 			"datetimeLower": "2021-01-01 00:00:00", "datetimeUpper": "2024-12-31 23:59:59", "suffixPattern": "yyyy", "amount": 1, "unit": "YEARS",

@@ -40,8 +40,9 @@ type set struct {
 // place is a set stored under one algorithm.
 type place struct {
 	*set
-	table  string
-	tables []string // actual ones
+	table   string
+	tables  []string // actual ones
+	complex bool     // the place depends on n as well
 }
 
 func TestRowsOfEveryAlgorithmAndKeyAreFoundWhereTheyWerePut(t *testing.T) {
@@ -61,7 +62,10 @@ func TestRowsOfEveryAlgorithmAndKeyAreFoundWhereTheyWerePut(t *testing.T) {
 	cfg := &config.Config{
 		DataSources:       map[string]config.DataSource{"ds0": {DSN: config.DSN(server.DSN("placement")), MaxOpenConns: 8, MaxIdleConns: 8}},
 		DefaultDataSource: "ds0",
-		Sharding:          config.Sharding{Tables: map[string]config.Table{}, Algorithms: map[string]config.Algorithm{}},
+		Sharding: config.Sharding{Tables: map[string]config.Table{}, Algorithms: map[string]config.Algorithm{
+			below: {Type: "MOD", Props: map[string]any{"shardingCount": 2}},
+			above: {Type: "HASH_MOD", Props: map[string]any{"shardingCount": 4}},
+		}},
 	}
 	var places []place
 	var ddl []string
@@ -85,9 +89,10 @@ func TestRowsOfEveryAlgorithmAndKeyAreFoundWhereTheyWerePut(t *testing.T) {
 				ddl = append(ddl, "CREATE TABLE "+p.table+"_"+ending+columns)
 			}
 			strategy := &config.Strategy{Standard: &config.Standard{Column: "k", Algorithm: p.table}}
-			if s.exact {
-				strategy.TextKey = config.TextKeyExact
+			if m.complex {
+				strategy, p.complex = &config.Strategy{Complex: &config.Complex{Columns: []string{"k", "n"}, Algorithm: p.table}}, true
 			}
+			strategy.TextKey = s.textKey
 			cfg.Sharding.Tables[p.table] = config.Table{ActualDataNodes: strings.Join(nodes, ","), TableStrategy: strategy}
 			cfg.Sharding.Algorithms[p.table] = config.Algorithm{Type: m.typ, Props: m.props}
 			places = append(places, p)
@@ -170,14 +175,15 @@ func (s *set) insert(t *testing.T, db *gorm.DB, table string) {
 func (p *place) checkNodes(t *testing.T, plain *sql.DB, plugin *sharding.Plugin) {
 	total, used, foreign := 0, 0, 0
 	for _, actual := range p.tables {
-		rows, err := plain.QueryContext(t.Context(), "SELECT k FROM "+actual+" WHERE n >= ?", 0) // prepared, so that types are kept
+		rows, err := plain.QueryContext(t.Context(), "SELECT k, n FROM "+actual+" WHERE n >= ?", 0) // prepared, so that types are kept
 		if err != nil {
 			t.Fatal(err)
 		}
 		before := total
 		for rows.Next() {
 			var stored any
-			if err := rows.Scan(&stored); err != nil {
+			var n int64
+			if err := rows.Scan(&stored, &n); err != nil {
 				t.Fatal(err)
 			}
 			total++
@@ -185,9 +191,15 @@ func (p *place) checkNodes(t *testing.T, plain *sql.DB, plugin *sharding.Plugin)
 			if p.name == "decimal" { // a text is compared as DOUBLE, and leads everywhere
 				where, args = fmt.Sprintf(" WHERE k = %s", stored), nil
 			}
+			if p.complex {
+				where, args = where+" AND n = ?", append(args, n)
+			}
 			preview, err := plugin.Preview(t.Context(), from+p.table+where, args...)
 			if err != nil {
 				t.Fatalf("%v: %v", stored, err)
+			}
+			if p.open {
+				continue
 			}
 			if len(preview.Units) != 1 || preview.Units[0].SQL != from+actual+where {
 				if foreign++; foreign <= 3 {
