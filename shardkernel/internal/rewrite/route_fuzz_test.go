@@ -105,8 +105,9 @@ func algorithmNamed(name, table string) config.Algorithm {
 }
 
 // keyedPipeline has a table type_algorithm for every pair, sharded by k, one
-// whose database goes by k and whose table by m (two), and one that goes by k on
-// both levels (same).
+// whose database goes by k and whose table by m (two), one that goes by k on both
+// levels (same), one that goes by k and m together (complex), and one that goes
+// by another algorithm from a threshold on (grown).
 func keyedPipeline(t testing.TB) (p *pipeline, tables []string) {
 	t.Helper()
 	cfg := &config.Config{DataSources: map[string]config.DataSource{}, DefaultDataSource: "ds0"}
@@ -147,6 +148,15 @@ func keyedPipeline(t testing.TB) (p *pipeline, tables []string) {
 	}
 	cfg.Sharding.Tables["bi_two"] = config.Table{ActualDataNodes: "ds${0..3}.bi_two_${0..2}", DatabaseStrategy: by("k", "mod4"), TableStrategy: by("m", "mod3")}
 	cfg.Sharding.Tables["bi_same"] = config.Table{ActualDataNodes: "ds${0..3}.bi_same_${0..1}", DatabaseStrategy: by("k", "mod4"), TableStrategy: by("k", "mod2")}
+	cfg.Sharding.Algorithms["sum"] = config.Algorithm{Type: "COMPLEX_INLINE", Props: map[string]any{"expression": "bi_complex_${floorMod(k + m, 4)}"}}
+	cfg.Sharding.Algorithms["grown"] = config.Algorithm{Type: "THRESHOLD", Props: map[string]any{"threshold": 3, "below": "mod2", "above": "mod4"}}
+	cfg.Sharding.Tables["bi_complex"] = config.Table{
+		ActualDataNodes: "ds0.bi_complex_${0..3}",
+		TableStrategy:   &config.Strategy{Complex: &config.Complex{Columns: []string{"k", "m"}, Algorithm: "sum"}},
+	}
+	cfg.Sharding.Tables["bi_grown"] = config.Table{ActualDataNodes: "ds0.bi_grown_${0..3}", TableStrategy: by("k", "grown")}
+	known("bi_complex", "bigint")
+	known("bi_grown", "bigint")
 	known("bi_two", "bigint")
 	known("bi_same", "bigint")
 	return newPipeline(t, cfg, route.Meta(func(name string) *value.Table { return columns[name] })), tables
