@@ -103,8 +103,8 @@ func None(ctx context.Context) context.Context {
 
 // DataSource sends statements as they are to one data source: names are not
 // replaced, nothing is parsed or merged, and no audit applies. Any SQL passes,
-// also what the plugin refuses otherwise, but for statements that would leave a
-// shared connection changed (transaction control as text, SET, USE, …).
+// also what the plugin refuses otherwise; statements about the session or the
+// transaction (SET, USE, BEGIN, …) mean what they mean without the hint.
 //
 // With it no other hint but PrimaryOnly and ReplicaAllowed has an effect. To have
 // the logical name replaced, use ActualTable.

@@ -267,7 +267,7 @@ func (p *Program) compileReasons() {
 		none:  "the conditions contradict each other: one node answers",
 		rows:  "each row goes to the node of its " + keys,
 	}
-	if t.ByHint() {
+	if keyNames(t) == "" {
 		p.reasons.rows = "each row goes to the node that a hint chooses"
 	}
 	if len(t.Nodes) == 1 {
