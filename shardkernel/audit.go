@@ -66,7 +66,7 @@ func (a *audits) each(s *statement, ex *plan.Execution, told *hints, yield func(
 			return
 		}
 	}
-	if len(s.facts.Tables) == 0 || ex.Kind == plan.KindBroadcast {
+	if len(s.facts.Tables) == 0 || ex.Kind == plan.KindBroadcast || s.explained != nil { // EXPLAIN reads no rows
 		return
 	}
 	st := &audited{facts: &s.facts, ex: ex, told: told}

@@ -104,6 +104,7 @@ func TestAuditsRefuseWhatTheyName(t *testing.T) {
 		{"SELECT i.a FROM t_item i JOIN t_user u ON u.user_id = i.user_id WHERE i.user_id = 1", nil},
 		{"SELECT status, COUNT(*) FROM t_order WHERE user_id = 1 GROUP BY status", map[config.AuditRule]string{config.AuditMemoryMerge: "held in memory"}},
 		{"SELECT COUNT(*) FROM t_order WHERE user_id = 1", nil},
+		{"EXPLAIN SELECT d.a FROM (SELECT a FROM t_user WHERE user_id = 1) d", nil},
 		{"SELECT * FROM t_region", nil},
 		{"UPDATE t_region SET a = 1 WHERE id = 1", nil},
 		{"SELECT * FROM t_unknown", nil},

@@ -79,6 +79,13 @@ func TestAHintOfTheDataSourceSendsTheTextAsItIs(t *testing.T) {
 	if err := a.WithContext(ctx).Table("t_ent_order").Order("id").Pluck("id", &ids).Error; err != nil || !slices.Equal(ids, []int64{101, 105}) {
 		t.Errorf("the rows of ds1: %v, %v", ids, err)
 	}
+	prepared := a.Session(&gorm.Session{PrepareStmt: true})
+	for _, ent := range []int64{1, 2} { // one prepared statement, routed at each execution
+		source := fmt.Sprint("ds", ent)
+		if err := prepared.WithContext(hint.DataSource(t.Context(), source)).Raw("SELECT id FROM t_ent_order ORDER BY id").Scan(&ids).Error; err != nil || ids[0] != 100+ent {
+			t.Errorf("prepared, %s: %v, %v", source, ids, err)
+		}
+	}
 	a.trace.take()
 	for _, sql := range []string{"BEGIN", "START TRANSACTION", "SET autocommit = 0", "USE mysql", "LOCK TABLES t_ent_order READ"} {
 		if err := a.WithContext(ctx).Exec(sql).Error; !errors.Is(err, sharding.ErrUnsupported) {
