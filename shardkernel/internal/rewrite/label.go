@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -50,11 +51,9 @@ func newLabels(stmt *parse.Statement) labels {
 			continue // nobody sees its labels
 		}
 		for _, item := range s.Labelled {
-			for j := range stmt.Renames {
+			first, _ := slices.BinarySearchFunc(stmt.Renames, item.Start, func(r parse.Rename, at int) int { return cmp.Compare(r.Start, at) })
+			for j := first; j < len(stmt.Renames) && stmt.Renames[j].End <= item.End; j++ {
 				r := &stmt.Renames[j]
-				if r.Start < item.Start || r.End > item.End {
-					continue
-				}
 				if !isQualifier(stmt, r) || r.Schema != (parse.Span{}) || !keep(r) {
 					l.aliased = append(l.aliased, item)
 					break

@@ -1,6 +1,7 @@
 package route
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
@@ -97,13 +98,7 @@ func (c *compiler) compile(cond *parse.Cond) *expr {
 	case parse.CondAnd:
 		return c.and(cond.Kids)
 	case parse.CondOr:
-		kids := make([]*expr, len(cond.Kids))
-		for i, kid := range cond.Kids {
-			if kids[i] = c.compile(kid); kids[i] == nil {
-				return nil
-			}
-		}
-		return &expr{op: exprOr, kids: kids}
+		return c.or(cond.Kids)
 	case parse.CondCompare:
 		return c.compare(cond)
 	case parse.CondBetween:
@@ -125,6 +120,37 @@ func (c *compiler) compile(cond *parse.Cond) *expr {
 		return c.tuples(cond)
 	}
 	return nil
+}
+
+// maxCompared is how many operands of an OR are looked through for an equal one.
+const maxCompared = 16
+
+// or joins conditions by OR. Those that say the same of the reference, as where
+// each of them has the key and something else, are evaluated once.
+func (c *compiler) or(conds []*parse.Cond) *expr {
+	var kids []*expr
+	for _, cond := range conds {
+		kid := c.compile(cond)
+		if kid == nil {
+			return nil
+		}
+		last := kids[max(0, len(kids)-maxCompared):]
+		if !slices.ContainsFunc(last, kid.equal) {
+			kids = append(kids, kid)
+		}
+	}
+	if len(kids) == 1 {
+		return kids[0]
+	}
+	return &expr{op: exprOr, kids: kids}
+}
+
+// equal reports whether two comparisons with values are the same.
+func (x *expr) equal(y *expr) bool {
+	return x.op == exprValues && y.op == exprValues && x.key == y.key && x.nullSafe == y.nullSafe && x.list == noList && y.list == noList &&
+		slices.EqualFunc(x.values, y.values, func(a, b parse.Operand) bool {
+			return a.Kind == b.Kind && a.Param == b.Param && a.Kind != parse.OperandExpr && reflect.DeepEqual(a.Literal, b.Literal)
+		})
 }
 
 func (c *compiler) and(conds []*parse.Cond) *expr {
