@@ -265,7 +265,7 @@ func (p *Program) partner(child, parent *reference, u *Unit) (node int, levels l
 func relates(child, parent *reference, r *parse.Reference, levels level) bool {
 	for _, c := range child.keys {
 		for _, k := range parent.keys {
-			if c.levels&k.levels&levels != 0 && !paired(r, c.column, k.column) &&
+			if c.index == k.index && (c.levels|c.shared)&(k.levels|k.shared)&levels != 0 && !paired(r, c.column, k.column) &&
 				(slices.Contains(r.Columns, c.column) || slices.Contains(r.Referenced, k.column)) {
 				return false
 			}
