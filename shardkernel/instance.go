@@ -97,6 +97,9 @@ func (k *Kernel) planInstances(ctx context.Context, st *statement, text string, 
 	default:
 		k.grantTable(g.Table, ex, add, splice)
 	}
+	if st.commented {
+		k.recomment(ex, text)
+	}
 	return ex, nil
 }
 

@@ -135,7 +135,7 @@ var useClauses = []struct {
 	clause, reason string
 }{
 	{parse.UseNamedLock, "lock function", "a named lock belongs to a session"},
-	{parse.UsePrevious, "FOUND_ROWS(), ROW_COUNT() or SHOW WARNINGS", "it tells of the statement before on the same connection"},
+	{parse.UsePrevious, "FOUND_ROWS() or ROW_COUNT()", "it tells of the statement before on the same connection"},
 	{parse.UseLastInsertID, "LAST_INSERT_ID()", "it tells of an INSERT before on the same connection"},
 	{parse.UseIntoVariable, "INTO @variable", "a user variable belongs to a session"},
 	{parse.UseReadVariable, "user variable", "it is not assigned in the statement, and belongs to a session"},
@@ -173,7 +173,7 @@ func (s *Session) checkUses(st *statement, ex *plan.Execution, text string) erro
 	case uses&parse.UseCall != 0 && several:
 		return fault.Unsupported("CALL", "the procedure would see the tables of one data source", "call it on one data source, by Plugin.DataSource(name)")
 	case uses&parse.UsePrevious != 0 && (source != s.previous || s.previous == ""):
-		return fault.Unsupported("FOUND_ROWS(), ROW_COUNT() or SHOW WARNINGS", "the statement before ran on another connection or over several nodes",
+		return fault.Unsupported("FOUND_ROWS() or ROW_COUNT()", "the statement before ran on another connection or over several nodes",
 			"put both into one transaction, on one data source, or count with a statement of its own")
 	case uses&parse.UseLastInsertID != 0 && (source != s.inserted || s.inserted == ""):
 		return fault.Unsupported("LAST_INSERT_ID()", "the INSERT before ran on another connection or has its key from a generator",

@@ -108,6 +108,11 @@ func TestDocumentedSQLAnswersAsOneDatabase(t *testing.T) {
 	cfg := c.config()
 	cfg.Schema = c.name + "_single" // the name that the single database shows
 	s := &support{cluster: c, app: c.open(t, cfg, nil), single: c.openSingle(t, nil, "multiStatements=true")}
+	pool, err := s.single.DB()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool.SetMaxIdleConns(-1) // what an example sets must not reach the next one
 	forms := readForms(t)
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s\n", strings.TrimSpace(supportHead))
@@ -207,18 +212,22 @@ func (s *support) differ(t *testing.T, f *form, example string, err *error) stri
 	case "INSERT", "REPLACE", "UPDATE", "DELETE":
 		return s.differInWrite(t, f, example, err)
 	case "SELECT", "WITH", "VALUES", "TABLE", "SHOW", "DESCRIBE", "DESC", "EXPLAIN", "ANALYZE", "CHECK", "CHECKSUM":
-		got := ask(t.Context(), throughGORM(s.app.DB), example, nil)
+		query := func(db *gorm.DB) (a answer) {
+			f.on(db, func(db *gorm.DB) error {
+				a = ask(t.Context(), throughGORM(db), example, nil)
+				return a.err
+			})
+			return a
+		}
+		got := query(s.app.DB)
 		if isRefusal(got.err) {
 			*err = got.err
 			return ""
 		}
-		return f.differ(example, ask(t.Context(), throughGORM(s.single), example, nil), got)
+		return f.differ(example, query(s.single), got)
 	}
 	run := func(db *gorm.DB) error {
-		if !f.conn {
-			return db.Exec(example).Error
-		}
-		return db.Connection(func(tx *gorm.DB) error { return tx.Exec(example).Error })
+		return f.on(db, func(db *gorm.DB) error { return db.Exec(example).Error })
 	}
 	got := run(s.app.DB)
 	if isRefusal(got) {
@@ -232,6 +241,14 @@ func (s *support) differ(t *testing.T, f *form, example string, err *error) stri
 		return ""
 	}
 	return f.differ(f.check, ask(t.Context(), throughGORM(s.single), f.check, nil), ask(t.Context(), throughGORM(s.app.DB), f.check, nil))
+}
+
+// on runs an example on the pool, or on a connection of its own.
+func (f *form) on(db *gorm.DB, run func(db *gorm.DB) error) error {
+	if f.conn {
+		return db.Connection(run)
+	}
+	return run(db)
 }
 
 // differInWrite runs a write in a transaction that is rolled back.

@@ -114,7 +114,7 @@ func mayCommand(verb string) bool {
 	switch verb {
 	case "SET", "BEGIN", "START", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "USE", "XA",
 		"CREATE", "ALTER", "DROP", "RENAME", "GRANT", "REVOKE", "FLUSH",
-		"PREPARE", "EXECUTE", "DEALLOCATE", "HANDLER", "LOCK",
+		"PREPARE", "EXECUTE", "DEALLOCATE", "HANDLER", "GET", "LOCK",
 		"KILL", "SHUTDOWN", "RESTART", "RESET", "INSTALL", "UNINSTALL", "CHANGE", "PURGE", "BINLOG", "CACHE", "CLONE", "BACKUP", "STOP", "LOAD":
 		return true
 	}
@@ -228,6 +228,8 @@ func (r *words) command(d *dialect.Dialect) *Command {
 		return &Command{Kind: CommandServer, Clause: verb}
 	case "PREPARE", "EXECUTE", "DEALLOCATE":
 		return refused(verb, "a statement prepared as text hides the tables it names", "send the statement itself, or prepare it with database/sql")
+	case "GET":
+		return refused("GET DIAGNOSTICS", "it reads what the statement before left in the session of one node", "read the error from the statement's own answer")
 	case "HANDLER":
 		return refused(verb, "a handler reads past the rules of the table", "use SELECT")
 	case "LOCK":
@@ -286,7 +288,7 @@ func (r *words) transaction(verb string, d *dialect.Dialect) *Command {
 		}
 	}
 	if !r.end() || verb == "RELEASE" {
-		return refused(verb, "this form of it is not supported"+r.near(), useGoTransaction)
+		return refused(c.Clause, "this form of it is not supported"+r.near(), useGoTransaction)
 	}
 	return c
 }

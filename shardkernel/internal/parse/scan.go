@@ -77,7 +77,7 @@ func Scan(text string, names Names, d *dialect.Dialect) (Outline, error) {
 	switch out.Verb {
 	case "SELECT", "WITH":
 		out.Read = !marked && !out.Several
-	case "LOCK", "UNLOCK", "CALL", "GET", "SHOW":
+	case "LOCK", "UNLOCK", "CALL":
 		touches = true
 	}
 	if touches {

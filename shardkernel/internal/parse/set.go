@@ -9,8 +9,8 @@ const setInDSN = "set it in the DSN of every data source"
 // set reads SET in all its forms.
 func (r *words) set() *Command {
 	switch {
-	case r.is("NAMES", "CHARSET") || r.skip("CHARACTER", "SET"):
-		return refused("SET "+strings.ToUpper(r.raw(min(r.at, len(r.tokens)-1))), "texts would be compared and sent by other rules than those the data sources were checked for", setInDSN)
+	case r.is("NAMES", "CHARSET", "CHARACTER", "CHAR"):
+		return refused("SET "+strings.ToUpper(r.raw(r.at)), "texts would be compared and sent by other rules than those the data sources were checked for", setInDSN)
 	case r.is("PASSWORD"):
 		return &Command{Kind: CommandAccount, Clause: "SET PASSWORD", Secret: true}
 	case r.skip("DEFAULT", "ROLE"):

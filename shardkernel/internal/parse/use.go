@@ -15,7 +15,7 @@ type Use uint16
 const (
 	UseNamedLock    Use = 1 << iota // GET_LOCK() and RELEASE_LOCK()
 	UseLockState                    // IS_FREE_LOCK(), IS_USED_LOCK(): the locks of all sessions
-	UsePrevious                     // FOUND_ROWS(), ROW_COUNT(), SHOW WARNINGS: the statement before
+	UsePrevious                     // FOUND_ROWS(), ROW_COUNT(), @@warning_count: the statement before
 	UseLastInsertID                 // LAST_INSERT_ID() without an argument
 	UseSetInsertID                  // LAST_INSERT_ID(x)
 	UseReadVariable                 // reads a user variable that it does not assign
@@ -31,11 +31,8 @@ const (
 // routines hold such functions without using them.
 func uses(text, verb string, d *dialect.Dialect) Use {
 	out, read, set := inSession(text, verb, d)
-	switch verb {
-	case "CREATE", "DROP", "ALTER":
+	if verb == "CREATE" || verb == "DROP" || verb == "ALTER" {
 		return out & UseTemporary
-	case "SHOW":
-		return out & UsePrevious
 	}
 	if len(set) > 0 {
 		out |= UseSetVariable
@@ -64,15 +61,13 @@ func inSession(text, verb string, d *dialect.Dialect) (out Use, read, set []stri
 		return UseUnlockTables, nil, nil
 	case "CALL":
 		return UseCall, nil, nil
-	case "GET": // GET DIAGNOSTICS
-		return UsePrevious, nil, nil
 	}
 	l := lexer{text: text, dialect: d}
 	var before, call string // the word before, and the function it may be
 	into := false           // in the list behind INTO
 	variable := ""          // the one just read
 	argument := false       // LAST_INSERT_ID( came before
-	for count := 0; ; count++ {
+	for {
 		tok, ok, err := l.next()
 		if err != nil || !ok {
 			break
@@ -89,10 +84,7 @@ func inSession(text, verb string, d *dialect.Dialect) (out Use, read, set []stri
 		switch tok.kind {
 		case tokenWord:
 			word = strings.ToUpper(raw)
-			switch {
-			case verb == "SHOW" && (word == "WARNINGS" || word == "ERRORS") && count <= 5:
-				out |= UsePrevious
-			case (verb == "CREATE" || verb == "DROP") && word == "TEMPORARY" && (before == verb || before == "REPLACE"):
+			if (verb == "CREATE" || verb == "DROP") && word == "TEMPORARY" && (before == verb || before == "REPLACE") {
 				out |= UseTemporary
 			}
 		case tokenVariable:
