@@ -94,6 +94,8 @@ type generator struct {
 	*rand.Rand
 	schema   string
 	protocol string
+	// inside is true in a transaction, which DDL would end on one side alone.
+	inside bool
 }
 
 func newGenerator(seed uint64, schema string) *generator {

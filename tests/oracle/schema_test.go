@@ -166,7 +166,7 @@ var (
 		{"v", "varchar(20)", kindText, texts},
 	}}
 	region = &table{name: "region", primary: "id", rows: 5, columns: []column{
-		{"id", "int NOT NULL", kindInt, []any{1, 2, 3, 4, 9}},
+		{"id", "int NOT NULL AUTO_INCREMENT", kindInt, []any{1, 2, 3, 4, 9}},
 		{"name", "varchar(30)", kindText, texts},
 		{"pop", "decimal(20,3)", kindDecimal, []any{nil, "0", "1.500", "99999999999999999.999"}},
 	}}

@@ -420,8 +420,8 @@ func (p *Program) refuseInsertSelect() error {
 		return p.refuse("WITH ROLLUP", "the subtotals of nodes are not combined", "")
 	case from.Aggregate && !from.Grouped:
 		return p.refuse("INSERT … SELECT of an aggregate", "its rows are on several nodes, and its row would be inserted by one", "")
-	case from.OrderBy && p.stmt.Insert.Returning:
-		return p.refuse("RETURNING of an INSERT … SELECT with ORDER BY", "the nodes' rows are not put in order", "leave out RETURNING or ORDER BY")
+	case (from.OrderBy || from.Grouped) && p.stmt.Insert.Returning:
+		return p.refuse("RETURNING of an INSERT … SELECT with ORDER BY or GROUP BY", "the nodes' rows are not put in order", "leave out RETURNING or the order")
 	}
 	return nil
 }
