@@ -27,9 +27,10 @@ const (
 	// AuditMemoryMerge refuses a statement whose groups are held in memory.
 	AuditMemoryMerge AuditRule = "memoryMerge"
 
-	// AuditMaxNodes and AuditMaxOffset are the names of the limits for a hint that
-	// disables audits. They have a number, so they are no rules.
-	AuditMaxNodes  AuditRule = "maxNodes"
+	// AuditMaxNodes is the name of a limit for a hint that disables audits. It has
+	// a number, so it is no rule.
+	AuditMaxNodes AuditRule = "maxNodes"
+	// AuditMaxOffset is the other one.
 	AuditMaxOffset AuditRule = "maxOffset"
 )
 

@@ -16,57 +16,79 @@ func TestStrategiesOfSeveralColumnsAndOfHints(t *testing.T) {
 		{"complex", `
   tables: {t_a: {actualDataNodes: "ds0.t_${0..3}", tableStrategy: {complex: {columns: "X, y", algorithm: xy}}}}
   algorithms: {xy: {type: COMPLEX_INLINE, props: {columns: "Y,x", expression: "t_${(x + y) % 4}"}}}`, ""},
-		{"a column that the strategy lacks", `
+		{
+			"a column that the strategy lacks", `
   tables: {t_a: {actualDataNodes: "ds0.t_${0..3}", tableStrategy: {complex: {columns: [x, z], algorithm: xy}}}}
   algorithms: {xy: {type: COMPLEX_INLINE, props: {expression: "t_${(x + y) % 4}"}}}`,
-			`sharding.tables.t_a.tableStrategy.complex.algorithm: the expression "t_${(x + y) % 4}" uses "y", which is no column of the strategy`},
-		{"other columns than the properties name", `
+			`sharding.tables.t_a.tableStrategy.complex.algorithm: the expression "t_${(x + y) % 4}" uses "y", which is no column of the strategy`,
+		},
+		{
+			"other columns than the properties name", `
   tables: {t_a: {actualDataNodes: "ds0.t_${0..3}", tableStrategy: {complex: {columns: [x, z], algorithm: xy}}}}
   algorithms: {xy: {type: COMPLEX_INLINE, props: {columns: "x, y", expression: "t_${(x + y) % 4}"}}}`,
-			`sharding.tables.t_a.tableStrategy.complex.algorithm: property columns of COMPLEX_INLINE names x, y, but the columns of the strategy are x, z`},
-		{"a column twice", `
+			`sharding.tables.t_a.tableStrategy.complex.algorithm: property columns of COMPLEX_INLINE names x, y, but the columns of the strategy are x, z`,
+		},
+		{
+			"a column twice", `
   tables: {t_a: {actualDataNodes: "ds0.t_${0..3}", tableStrategy: {complex: {columns: [x, X], algorithm: xy}}}}
   algorithms: {xy: {type: COMPLEX_INLINE, props: {expression: "t_${x % 4}"}}}`,
-			`sharding.tables.t_a.tableStrategy.complex.columns[1]: column "x" stands twice`},
-		{"an algorithm of another kind", `
+			`sharding.tables.t_a.tableStrategy.complex.columns[1]: column "x" stands twice`,
+		},
+		{
+			"an algorithm of another kind", `
   tables: {t_a: {actualDataNodes: "ds0.t_${0..3}", tableStrategy: {complex: {columns: [x, y], algorithm: m}}}}
   algorithms: {m: {type: MOD, props: {shardingCount: 4}}}`,
-			`sharding.tables.t_a.tableStrategy.complex.algorithm: algorithm "m" is none for a complex strategy`},
+			`sharding.tables.t_a.tableStrategy.complex.algorithm: algorithm "m" is none for a complex strategy`,
+		},
 		{"hint", `
   tables: {t_a: {actualDataNodes: "ds${0..1}.t_${0..3}", databaseStrategy: {hint: {algorithm: h}}, tableStrategy: {hint: {algorithm: m}}}}
   algorithms: {h: {type: HINT_INLINE, props: {algorithm-expression: "ds${value % 2}"}}, m: {type: MOD, props: {shardingCount: 4}}}`, ""},
-		{"a hint over a column", `
+		{
+			"a hint over a column", `
   tables: {t_a: {actualDataNodes: "ds0.t_${0..3}", tableStrategy: {hint: {algorithm: i}, textKey: exact}}}
   algorithms: {i: {type: INLINE, props: {expression: "t_${id % 4}"}}}`,
-			`sharding.tables.t_a.tableStrategy.textKey: is of no use without a sharding column; remove it`},
-		{"HINT_INLINE knows the value only", `
+			`sharding.tables.t_a.tableStrategy.textKey: is of no use without a sharding column; remove it`,
+		},
+		{
+			"HINT_INLINE knows the value only", `
   algorithms: {h: {type: HINT_INLINE, props: {expression: "ds${id % 2}"}}}`,
-			`sharding.algorithms.h: property "expression" uses "id"; HINT_INLINE knows only "value"`},
-		{"two at once", `
+			`sharding.algorithms.h: property "expression" uses "id"; HINT_INLINE knows only "value"`,
+		},
+		{
+			"two at once", `
   tables: {t_a: {actualDataNodes: "ds0.t_${0..3}", tableStrategy: {hint: {algorithm: m}, standard: {column: x, algorithm: m}}}}
   algorithms: {m: {type: MOD, props: {shardingCount: 4}}}`,
-			`sharding.tables.t_a.tableStrategy: is hint and standard at once; keep one of them`},
-		{"one text in two readings", `
+			`sharding.tables.t_a.tableStrategy: is hint and standard at once; keep one of them`,
+		},
+		{
+			"one text in two readings", `
   tables: {t_a: {actualDataNodes: "ds${0..1}.t_${0..3}", databaseStrategy: {standard: {column: x, algorithm: d}, textKey: weight}, tableStrategy: {standard: {column: X, algorithm: h}, textKey: exact}}}
   algorithms: {h: {type: HASH_MOD, props: {shardingCount: 4}}, d: {type: HASH_MOD, props: {shardingCount: 2}}}`,
-			`sharding.tables.t_a.tableStrategy.textKey: differs from that of the database strategy, which has the column "x" too; give both the same`},
-		{"a quotient that is no node", `
+			`sharding.tables.t_a.tableStrategy.textKey: differs from that of the database strategy, which has the column "x" too; give both the same`,
+		},
+		{
+			"a quotient that is no node", `
   tables: {t_a: {actualDataNodes: "ds0.t_${0..3}", tableStrategy: {standard: {column: id, algorithm: i}}}}
   algorithms: {i: {type: INLINE, props: {expression: "t_${id / 100}"}}}`,
-			`sharding.tables.t_a.tableStrategy.standard.algorithm: inline expression "t_${id / 100}": a fraction cannot be part of a name; use intdiv instead of /`},
+			`sharding.tables.t_a.tableStrategy.standard.algorithm: inline expression "t_${id / 100}": a fraction cannot be part of a name; use intdiv instead of /`,
+		},
 		{"a quotient that is made whole", `
   tables: {t_a: {actualDataNodes: "ds0.t_${0..3}", tableStrategy: {standard: {column: id, algorithm: i}}}}
   algorithms: {i: {type: INLINE, props: {expression: "t_${(id / 100).longValue() % 4}"}}}`, ""},
-		{"hint tables are not bound", `
+		{
+			"hint tables are not bound", `
   tables:
     t_a: {actualDataNodes: "ds0.t_a_${0..3}", tableStrategy: {hint: {algorithm: m}}}
     t_b: {actualDataNodes: "ds0.t_b_${0..3}", tableStrategy: {hint: {algorithm: m}}}
   bindingTables: [[t_a, t_b]]
   algorithms: {m: {type: MOD, props: {shardingCount: 4}}}`,
-			`sharding.bindingTables[0][1]: table "t_b" cannot be bound to "t_a": no column says where the rows of a hint strategy are, and a table strategy is one`},
-		{"dates that are none", `
+			`sharding.bindingTables[0][1]: table "t_b" cannot be bound to "t_a": no column says where the rows of a hint strategy are, and a table strategy is one`,
+		},
+		{
+			"dates that are none", `
   tables: {t_a: {actualDataNodes: "ds0.t_${dates('202413', '202501', 'yyyyMM')}"}}`,
-			`sharding.tables.t_a.actualDataNodes: inline expression "ds0.t_${dates('202413', '202501', 'yyyyMM')}", column 9: "202413" is written neither as yyyyMM nor as yyyy-MM-dd`},
+			`sharding.tables.t_a.actualDataNodes: inline expression "ds0.t_${dates('202413', '202501', 'yyyyMM')}", column 9: "202413" is written neither as yyyyMM nor as yyyy-MM-dd`,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := parsed(t, test.sharding)
@@ -91,18 +113,28 @@ func TestThresholdsAreMadeOfOtherAlgorithms(t *testing.T) {
 		{"grown", `{type: THRESHOLD, props: {threshold: 100, below: two, above: four}}`, ""},
 		{"by a date", `{type: THRESHOLD, props: {column: ID, threshold: "2024-01-01 00:00:00", below: two, above: four}}`, ""},
 		{"a part that is not there", `{type: THRESHOLD, props: {threshold: 100, below: tow, above: four}}`, `sharding.algorithms.grown: no algorithm "tow"; did you mean "two"?`},
-		{"made of itself", `{type: THRESHOLD, props: {threshold: 100, below: two, above: again}}
+		{
+			"made of itself", `{type: THRESHOLD, props: {threshold: 100, below: two, above: again}}
     again: {type: THRESHOLD, props: {threshold: 50, below: grown, above: four}}`,
-			`sharding.algorithms.again: algorithm "grown" leads back to it`},
+			`sharding.algorithms.again: algorithm "grown" leads back to it`,
+		},
 		{"a part for hints", `{type: THRESHOLD, props: {threshold: 100, below: two, above: docs}}`, `sharding.algorithms.grown: THRESHOLD: algorithm "docs" is for hint strategies`},
-		{"another column", `{type: THRESHOLD, props: {column: made_at, threshold: 100, below: two, above: four}}`,
-			`sharding.tables.t_a.tableStrategy.standard.column: the threshold is on "made_at", not on the sharding column "id"; use a complex strategy with both`},
-		{"a target of neither side", `{type: THRESHOLD, props: {threshold: 100, below: two, above: two}}`,
-			`sharding.tables.t_a.tableStrategy.standard.algorithm: target "t_2" is used on neither side of the threshold`},
-		{"targets that are not there", `{type: THRESHOLD, props: {threshold: 100, below: two, above: four, belowTargets: "u_${0..1}"}}`,
-			`sharding.tables.t_a.tableStrategy.standard.algorithm: THRESHOLD names the target "u_0", which is not there`},
-		{"no threshold", `{type: THRESHOLD, props: {threshold: soon, below: two, above: four}}`,
-			`sharding.algorithms.grown: property "threshold" must be an integer, or a date written as yyyy-MM-dd or yyyy-MM-dd HH:mm:ss`},
+		{
+			"another column", `{type: THRESHOLD, props: {column: made_at, threshold: 100, below: two, above: four}}`,
+			`sharding.tables.t_a.tableStrategy.standard.column: the threshold is on "made_at", not on the sharding column "id"; use a complex strategy with both`,
+		},
+		{
+			"a target of neither side", `{type: THRESHOLD, props: {threshold: 100, below: two, above: two}}`,
+			`sharding.tables.t_a.tableStrategy.standard.algorithm: target "t_2" is used on neither side of the threshold`,
+		},
+		{
+			"targets that are not there", `{type: THRESHOLD, props: {threshold: 100, below: two, above: four, belowTargets: "u_${0..1}"}}`,
+			`sharding.tables.t_a.tableStrategy.standard.algorithm: THRESHOLD names the target "u_0", which is not there`,
+		},
+		{
+			"no threshold", `{type: THRESHOLD, props: {threshold: soon, below: two, above: four}}`,
+			`sharding.algorithms.grown: property "threshold" must be an integer, or a date written as yyyy-MM-dd or yyyy-MM-dd HH:mm:ss`,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := parsed(t, rest+test.grown)
@@ -142,8 +174,10 @@ func TestKeysCarryTheSlotsThatTheTableGoesBy(t *testing.T) {
 	for _, test := range []struct{ name, generator, want string }{
 		{"alike", `{type: GENE_SNOWFLAKE, props: {ownerColumn: user_id, slots: 512, workerId: 1}}}`, ""},
 		{"no slot at all", `{type: SNOWFLAKE}}`, `the keys of "g" do not carry the slot by which algorithm "gene" finds them; use a generator of type GENE_SNOWFLAKE`},
-		{"other slots", `{type: GENE_SNOWFLAKE, props: {ownerColumn: user_id, workerId: 1}}}`,
-			`its slots are 1024 slots, hash javaCompatible of long, those of algorithm "gene" 512 slots, hash javaCompatible of long; give both the same properties`},
+		{
+			"other slots", `{type: GENE_SNOWFLAKE, props: {ownerColumn: user_id, workerId: 1}}}`,
+			`its slots are 1024 slots, hash javaCompatible of long, those of algorithm "gene" 512 slots, hash javaCompatible of long; give both the same properties`,
+		},
 		{"another owner", `{type: GENE_SNOWFLAKE, props: {ownerColumn: tenant_id, slots: 512}}}`, `the keys carry the slot of "tenant_id", those of algorithm "gene" that of "user_id"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -175,15 +209,19 @@ func TestAutoTables(t *testing.T) {
   bindingTables: [[t_a, t_b]]`, ""},
 		{"of time", `
   autoTables: {t_a: {dataSources: ds1, strategy: {standard: {column: made_at, algorithm: steps}}}}`, ""},
-		{"in another order", `
+		{
+			"in another order", `
   autoTables:
     t_a: {dataSources: "ds0,ds1", strategy: {standard: {column: id, algorithm: five}}}
     t_b: {dataSources: "ds1,ds0", strategy: {standard: {column: a_id, algorithm: five}}}
   bindingTables: [[t_a, t_b]]`,
-			`sharding.bindingTables[0][1]: table "t_b" cannot be bound to "t_a": the nodes are not in the same order: node 1 is ds1.t_b_0, but ds0.t_a_0 there`},
-		{"no number of shards", `
+			`sharding.bindingTables[0][1]: table "t_b" cannot be bound to "t_a": the nodes are not in the same order: node 1 is ds1.t_b_0, but ds0.t_a_0 there`,
+		},
+		{
+			"no number of shards", `
   autoTables: {t_a: {dataSources: ds0, strategy: {standard: {column: id, algorithm: slots}}}}`,
-			`sharding.autoTables.t_a.strategy.standard.algorithm: algorithm "slots" does not know its number of shards; use MOD, HASH_MOD, VOLUME_RANGE, BOUNDARY_RANGE or AUTO_INTERVAL, or list the nodes under tables`},
+			`sharding.autoTables.t_a.strategy.standard.algorithm: algorithm "slots" does not know its number of shards; use MOD, HASH_MOD, VOLUME_RANGE, BOUNDARY_RANGE or AUTO_INTERVAL, or list the nodes under tables`,
+		},
 		{"no strategy", `
   autoTables: {t_a: {dataSources: ds0}}`, `sharding.autoTables.t_a.strategy: is missing; an auto table needs a standard strategy`},
 		{"hint", `

@@ -144,7 +144,7 @@ func TestStatementsAboutTheSessionWantAConnectionOfTheirOwn(t *testing.T) {
 		if directErr == nil && direct != nil {
 			_, directErr = c.ExecContext(t.Context(), query, direct)
 		}
-		_, prepareErr := c.PrepareContext(t.Context(), query)
+		_, prepareErr := c.PrepareContext(t.Context(), query) //nolint:sqlclosecheck // closed with the connection
 		if strings.HasPrefix(query, "SELECT") || strings.HasPrefix(query, "CREATE") {
 			prepareErr = execErr // prepared, and refused when it is executed
 		}
@@ -309,7 +309,7 @@ func TestNoticesOfTheStatementBeforeAreAskedOfItsNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tx.Rollback()
+	defer func() { _ = tx.Rollback() }()
 	refused := func(query string) {
 		t.Helper()
 		if _, err := tx.ExecContext(t.Context(), query); !errors.Is(err, fault.ErrUnsupported) {

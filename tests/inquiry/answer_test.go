@@ -122,7 +122,7 @@ func TestAnswersAreThoseOfOneDatabase(t *testing.T) {
 				return nil, err
 			}
 			defer stmt.Close()
-			return stmt.QueryContext(ctx, args...)
+			return stmt.QueryContext(ctx, args...) //nolint:sqlclosecheck // the caller closes the rows
 		},
 	}
 	for _, q := range questions {
@@ -191,7 +191,7 @@ func TestMaintenanceReachesEveryNode(t *testing.T) {
 		"CHECK TABLE t_order QUICK": 4, "ANALYZE TABLE shop.t_user": 2, "OPTIMIZE TABLE t_region": 2, "REPAIR TABLE t_item": 4, "CHECK TABLE t_log": 1,
 	} {
 		_ = trace.String()
-		rows, err := db.Raw(query).Rows()
+		rows, err := db.Raw(query).Rows() //nolint:rowserrcheck // Read checks it
 		if err != nil {
 			t.Errorf("%s: %v", query, err)
 			continue

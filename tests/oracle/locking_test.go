@@ -5,6 +5,7 @@ package oracle_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -43,7 +44,7 @@ func TestLockingReadsTakeTheNodesInOneOrder(t *testing.T) {
 		for rows.Next() {
 			n++
 		}
-		if err := rows.Close(); err != nil || n != want {
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil || n != want {
 			return fmt.Errorf("%d rows of %d: %w", n, want, err)
 		}
 		if _, err := tx.ExecContext(ctx, "UPDATE items SET qty = qty WHERE uid IN (3, 5, 8, 9)"); err != nil {

@@ -58,8 +58,10 @@ func openForms(t *testing.T, name string) *forms {
 		"CREATE TABLE f_kind "+formKind, "CREATE TABLE f_single "+formSingle, "CREATE TABLE f_event "+formEvent)
 	cfg := &config.Config{DataSources: map[string]config.DataSource{}, DefaultDataSource: "ds0"}
 	for i := range 3 {
-		ddl := []string{"CREATE TABLE f_order " + formOrder, "CREATE TABLE f_copy " + formOrder, "CREATE TABLE f_item_0 " + formItem,
-			"CREATE TABLE f_item_1 " + formItem, "CREATE TABLE f_kind " + formKind}
+		ddl := []string{
+			"CREATE TABLE f_order " + formOrder, "CREATE TABLE f_copy " + formOrder, "CREATE TABLE f_item_0 " + formItem,
+			"CREATE TABLE f_item_1 " + formItem, "CREATE TABLE f_kind " + formKind,
+		}
 		if i == 0 {
 			ddl = append(ddl, "CREATE TABLE f_single "+formSingle)
 		}
@@ -75,8 +77,10 @@ func openForms(t *testing.T, name string) *forms {
 		Tables: map[string]config.Table{
 			"f_order": {ActualDataNodes: "ds${0..2}.f_order", DatabaseStrategy: byUser},
 			"f_copy":  {ActualDataNodes: "ds${0..2}.f_copy", DatabaseStrategy: byUser},
-			"f_item": {ActualDataNodes: "ds${0..2}.f_item_${0..1}", DatabaseStrategy: byUser,
-				TableStrategy: &config.Strategy{Standard: &config.Standard{Column: "uid", Algorithm: "item"}}},
+			"f_item": {
+				ActualDataNodes: "ds${0..2}.f_item_${0..1}", DatabaseStrategy: byUser,
+				TableStrategy: &config.Strategy{Standard: &config.Standard{Column: "uid", Algorithm: "item"}},
+			},
 			"f_event": {ActualDataNodes: "ds1.f_event_${2025..2030}", TableStrategy: &config.Strategy{Standard: &config.Standard{Column: "at", Algorithm: "year"}}},
 		},
 		BindingTables:   [][]string{{"f_order", "f_copy"}},
@@ -450,9 +454,7 @@ func TestRowsRoutedByNowStoreWhatTheyWereRoutedBy(t *testing.T) {
 	}
 	var years []string
 	for year := 2025; year < 2031; year++ {
-		for _, row := range rowsOf(t, f.nodes[1], fmt.Sprint("f_event_", year), "YEAR(at) = "+fmt.Sprint(year)+" AND (id = 100 OR at = CAST(DATE_FORMAT(made, '%Y-%m-%d %H:%i:%s') AS DATETIME))") {
-			years = append(years, row)
-		}
+		years = append(years, rowsOf(t, f.nodes[1], fmt.Sprint("f_event_", year), "YEAR(at) = "+fmt.Sprint(year)+" AND (id = 100 OR at = CAST(DATE_FORMAT(made, '%Y-%m-%d %H:%i:%s') AS DATETIME))")...)
 	}
 	if len(years) != 5 || slices.ContainsFunc(years, func(row string) bool { return !strings.Contains(row, "1") }) {
 		t.Errorf("rows in the table of their year, at the time of the statement: %v", years)

@@ -104,7 +104,7 @@ func (s *service) same(t *testing.T, query string, args ...any) {
 }
 
 // units returns how many nodes a statement goes to.
-func (s *service) units(t *testing.T, ctx context.Context, query string, args ...any) int {
+func (s *service) units(ctx context.Context, t *testing.T, query string, args ...any) int {
 	t.Helper()
 	p, err := s.plugin.Preview(ctx, query, args...)
 	if err != nil {

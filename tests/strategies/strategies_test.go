@@ -65,7 +65,7 @@ func TestGenesAreMadeForModelsMapsAndRows(t *testing.T) {
 	}
 	for _, b := range bills {
 		for query, arg := range map[string]int64{"id": b.ID, "user_id": b.UserID} {
-			if n := s.units(t, t.Context(), "SELECT * FROM t_bill WHERE "+query+" = ?", arg); n != 1 {
+			if n := s.units(t.Context(), t, "SELECT * FROM t_bill WHERE "+query+" = ?", arg); n != 1 {
 				t.Errorf("%s = %d goes to %d nodes", query, arg, n)
 			}
 			s.same(t, "SELECT * FROM t_bill WHERE "+query+" = ?", arg)
@@ -132,7 +132,7 @@ func TestEqualTextsAreFoundWhateverTheirSpelling(t *testing.T) {
 			for _, text := range texts {
 				s.same(t, "SELECT id FROM "+name+" WHERE name = ?", text)
 				s.same(t, "SELECT id FROM "+name+" WHERE name IN (?, 'boss', 'nobody')", text)
-				if n := s.units(t, t.Context(), "SELECT id FROM "+name+" WHERE name = ?", text); textKey == "weight" && n != 1 {
+				if n := s.units(t.Context(), t, "SELECT id FROM "+name+" WHERE name = ?", text); textKey == "weight" && n != 1 {
 					t.Errorf("%s: = %q goes to %d nodes", collation, text, n)
 				}
 			}
@@ -226,7 +226,7 @@ func TestHintedValuesChooseTheNode(t *testing.T) {
 		t.Errorf("INSERT without a hint: %v", err)
 	}
 	ctx := hint.TableValue(t.Context(), "t_visit", map[string]any{"tenant_id": 3, "day": int32(2)})
-	if n := s.units(t, ctx, "SELECT * FROM t_visit WHERE tenant_id = 4"); n != 1 {
+	if n := s.units(ctx, t, "SELECT * FROM t_visit WHERE tenant_id = 4"); n != 1 {
 		t.Errorf("a hint for two columns leads to %d nodes", n)
 	}
 	ctx = hint.DatabaseValue(t.Context(), "t_visit", 0)

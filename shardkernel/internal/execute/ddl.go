@@ -33,7 +33,7 @@ func (e *Executor) Define(ctx context.Context, ex *plan.Execution, br Branches) 
 	r := &run{caller: ctx, ctx: ctx, cancel: func() {}, branches: br}
 	r.open.Store(int32(len(lanes)))
 	out, done := make([]Result, len(ex.Units)), make([]bool, len(ex.Units))
-	if r.each(e.slots, lanes, func(_ int, l *lane) { r.define(l, out, done) }) == nil {
+	if r.each(e.slots, lanes, func(_ int, l *lane) { r.define(l, out, done) }) == nil { //nolint:contextcheck // the clock is let go also when the caller's context has ended
 		return out, nil
 	}
 	failed := &fault.NodesError{}

@@ -103,7 +103,7 @@ func (e *Executor) Query(ctx context.Context, ex *plan.Execution, br Branches) (
 		return nil, err
 	}
 	var out []driver.Rows
-	err = e.send(ctx, ex, br, lanes, func(r *run) error {
+	err = e.send(ctx, ex, br, lanes, func(r *run) error { //nolint:contextcheck // the clock is let go also when the caller's context has ended
 		out = make([]driver.Rows, len(lanes))
 		if single {
 			out = make([]driver.Rows, len(ex.Units))
@@ -157,7 +157,7 @@ func (e *Executor) Exec(ctx context.Context, ex *plan.Execution, br Branches) ([
 		return nil, err
 	}
 	out := make([]Result, len(ex.Units))
-	err = e.send(ctx, ex, br, lanes, func(r *run) error {
+	err = e.send(ctx, ex, br, lanes, func(r *run) error { //nolint:contextcheck // the clock is let go also when the caller's context has ended
 		return r.each(e.slots, lanes, func(_ int, l *lane) { r.exec(l, out) })
 	})
 	if err != nil {
@@ -187,7 +187,7 @@ func (e *Executor) send(ctx context.Context, ex *plan.Execution, br Branches, la
 	}
 	err := br.Atomic(ctx, sources, func() error { return work(r) })
 	for _, l := range lanes {
-		l.conn.letClock() // where work was never reached
+		l.conn.letClock() //nolint:contextcheck // where work was never reached
 	}
 	return err
 }
@@ -233,7 +233,7 @@ func (e *Executor) one(ctx context.Context, ex *plan.Execution, br Branches, sen
 			}
 			err := send(conn)
 			if err != nil {
-				conn.letClock()
+				conn.letClock() //nolint:contextcheck // the clock is let go also when the caller's context has ended
 			}
 			return err
 		}

@@ -153,10 +153,8 @@ func (i *inquirer) one(name string) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	logical := name
 	if sharded {
-		logical = table.Name
-		asking.View.Tables = []Naming{{logical, actual}}
+		asking.View.Tables = []Naming{{table.Name, actual}}
 	}
 	return &Answer{Kind: kind, Reason: reason, Asking: []Asking{asking}}, nil
 }

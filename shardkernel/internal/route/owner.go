@@ -14,11 +14,9 @@ import (
 func (in *insertion) owners(e *evaluation, rows []int) ([]algorithm.Value, error) {
 	table := in.ref.rule
 	k := ownerKey(table)
-	position := -1
+	position := visiblePosition(e.meta.table(table.Name), k.column)
 	if columns := e.program.stmt.Insert.Columns; columns != nil {
 		position = slices.Index(columns, k.column)
-	} else {
-		position = visiblePosition(e.meta.table(table.Name), k.column)
 	}
 	owners := make([]algorithm.Value, len(rows))
 	for i, row := range rows {
