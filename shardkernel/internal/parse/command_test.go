@@ -197,6 +197,8 @@ func TestUsesOfTheSessionAreFound(t *testing.T) {
 		"UPDATE seq SET id = LAST_INSERT_ID(id + 1)":                "set id",
 		"SELECT last_insert_id FROM t":                              "",
 		"SELECT @a":                                                 "read @",
+		"@.":                                                        "read @",
+		"SELECT @a.b := @`A.B`, @'x' + @x":                          "read @,set @",
 		"SELECT @a := 1, @A + 1":                                    "set @",
 		"SELECT @r := @r + 1 FROM t, (SELECT @r := 0) x":            "set @",
 		"SELECT @a := @b":                                           "read @,set @",

@@ -142,7 +142,7 @@ func (r *words) variable(a *Assign, scope string) (own string, ok bool) {
 		r.at++
 		name, system := strings.CutPrefix(raw, "@@")
 		if !system {
-			a.User, a.Name = true, strings.ToLower(unquote(raw[1:]))
+			a.User, a.Name = true, variableName(raw)
 			return raw, true
 		}
 		written, rest, scoped := strings.Cut(name, ".")

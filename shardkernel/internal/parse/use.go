@@ -93,7 +93,7 @@ func inSession(text, verb string, d *dialect.Dialect) (out Use, read, set []stri
 			case system:
 				out |= systemUse(strings.ToLower(name))
 			default:
-				variable = strings.ToLower(unquote(raw[1:]))
+				variable = variableName(raw)
 				if into = into || before == "INTO"; into {
 					out |= UseIntoVariable
 					set = append(set, variable)
@@ -117,6 +117,16 @@ func inSession(text, verb string, d *dialect.Dialect) (out Use, read, set []stri
 		before, call = word, word
 	}
 	return out, read, set
+}
+
+// variableName returns the name of a user variable in lower case. Unquoted it may
+// hold dots, and be one.
+func variableName(raw string) string {
+	name := raw[1:]
+	if quote := name[0]; quote == '`' || quote == '\'' || quote == '"' {
+		name = strings.ReplaceAll(name[1:len(name)-1], name[:1]+name[:1], name[:1])
+	}
+	return strings.ToLower(name)
 }
 
 func functionUse(name string) Use {
