@@ -73,11 +73,12 @@ func TestDefinitionsAreRead(t *testing.T) {
 		"RENAME TABLE t_order TO x, y TO t_dict":                                    action(RenameTable) + " t_order x y t_dict",
 		"ALTER TABLE t_order EXCHANGE PARTITION p WITH TABLE x":                     action(AlterTable) + " t_order x; others [1]",
 		"DROP TABLE IF EXISTS t_order, s.`t_dict` CASCADE":                          action(DropTable) + " t_order t_dict; item t_order; item s.`t_dict`",
-		"DROP VIEW t_order":                                                         action(DropView) + " t_order; item t_order",
-		"TRUNCATE t_order":                                                          action(TruncateTable) + " t_order",
-		"CREATE INDEX i ON t_order (a DESC, b(10))":                                 action(CreateIndex) + " t_order",
-		"DROP INDEX t_dict ON t_order":                                              action(DropIndex) + " t_order",
-		"CREATE VIEW v (t_dict) AS SELECT t_order.a FROM t_order":                   action(CreateView) + " v t_order",
+
+		"DROP VIEW t_order":                                       action(DropView) + " t_order; item t_order",
+		"TRUNCATE t_order":                                        action(TruncateTable) + " t_order",
+		"CREATE INDEX i ON t_order (a DESC, b(10))":               action(CreateIndex) + " t_order",
+		"DROP INDEX t_dict ON t_order":                            action(DropIndex) + " t_order",
+		"CREATE VIEW v (t_dict) AS SELECT t_order.a FROM t_order": action(CreateView) + " v t_order",
 		"ALTER TABLE t_order ADD CONSTRAINT `a` FOREIGN KEY i (b, c) REFERENCES t_dict (d, e) ON DELETE SET NULL": action(AlterTable) +
 			" t_order t_dict; constraint a=`a`; [b c] references 1[d e] on delete",
 		"CREATE TABLE t_order (a int CHECK (a > 1), b int REFERENCES t_dict (c) ON UPDATE CASCADE, CONSTRAINT k CHECK (b > 1), CONSTRAINT u UNIQUE (b))": action(CreateTable) +
