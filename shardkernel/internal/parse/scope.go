@@ -59,7 +59,7 @@ func useOf(n *ast.SelectStmt) ScopeUse {
 	switch {
 	case f.found:
 		return UseFrom
-	case n.Distinct:
+	case n.Distinct, n.OrderBy != nil: // MySQL may give the statement the order of its only derived table
 		return UsePassing
 	}
 	return UseMerged
