@@ -9,8 +9,9 @@ import (
 
 // Preview is what a statement would become.
 type Preview struct {
-	// Kind is the kind of the route: direct, standard, unicast, broadcast, all
-	// nodes, pass-through, session.
+	// Kind is the kind of the route: standard, cartesian, all nodes, united,
+	// unicast, broadcast, batch, pass-through, direct, session, all instances or
+	// blocked. docs/how-a-query-runs.md says what they are.
 	Kind string
 	// Reason says in a sentence why the statement goes where it goes.
 	Reason string

@@ -116,7 +116,7 @@ func (d *decoder) structure(path string, in any, out reflect.Value) {
 			}
 			continue
 		}
-		d.add(join(path, name), "unknown key", nearest.Hint(name, known))
+		d.add(join(path, name), "unknown key", nearest.HintOrList(name, known))
 	}
 }
 

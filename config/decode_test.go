@@ -37,7 +37,7 @@ props: {sqlShow: 1, maxMergeRows: "5", maxMergeBytes: 18446744073709551615, stat
 		"props.maxMergeRows: must be a whole number, not a text",
 		"props.maxMergeBytes: the number is too large",
 		"props.statementTimeout: must be a duration with its unit, such as 30s, 5m or 1h, not true or false",
-		"colour: unknown key",
+		"colour: unknown key; known: dataSources, defaultDataSource, schema, rulesVersion, sharding, transaction, idLease, props",
 		`datasources: unknown key; did you mean "dataSources"?`,
 	)
 }

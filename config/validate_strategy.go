@@ -170,7 +170,11 @@ func (k *checker) bind(path string, s *Strategy, targets []string) {
 // bindTo binds an algorithm as the kind of the strategy asks for.
 func bindTo(a algorithm.Algorithm, s *Strategy, targets []string) (sharder any, err error) {
 	notFit := func() error {
-		return fmt.Errorf("algorithm %q is none for a %s strategy", s.AlgorithmName(), s.kind())
+		return fmt.Errorf("algorithm %q is none for a %s strategy; use %s", s.AlgorithmName(), s.kind(), map[string]string{
+			"standard": "one that takes a single column, such as INLINE or HASH_MOD, or a complex strategy",
+			"complex":  "COMPLEX_INLINE, GENE or THRESHOLD, or a standard strategy",
+			"hint":     "HINT_INLINE, or one for standard strategies",
+		}[s.kind()])
 	}
 	switch s.kind() {
 	case "standard":

@@ -38,7 +38,7 @@ func TestStrategiesOfSeveralColumnsAndOfHints(t *testing.T) {
 			"an algorithm of another kind", `
   tables: {t_a: {actualDataNodes: "ds0.t_${0..3}", tableStrategy: {complex: {columns: [x, y], algorithm: m}}}}
   algorithms: {m: {type: MOD, props: {shardingCount: 4}}}`,
-			`sharding.tables.t_a.tableStrategy.complex.algorithm: algorithm "m" is none for a complex strategy`,
+			`sharding.tables.t_a.tableStrategy.complex.algorithm: algorithm "m" is none for a complex strategy; use COMPLEX_INLINE, GENE or THRESHOLD, or a standard strategy`,
 		},
 		{"hint", `
   tables: {t_a: {actualDataNodes: "ds${0..1}.t_${0..3}", databaseStrategy: {hint: {algorithm: h}}, tableStrategy: {hint: {algorithm: m}}}}

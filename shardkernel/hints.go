@@ -128,7 +128,7 @@ func nodeNamed(t *rule.Table, actual string) (*rule.Node, error) {
 		if actual == n.Table || actual == n.DataSource+"."+n.Table {
 			found = append(found, n)
 		}
-		names = append(names, n.Table)
+		names = append(names, n.Table, n.DataSource+"."+n.Table)
 	}
 	e := &fault.RouteError{
 		Class: fault.ErrNoDataNode, Table: t.Name, Reason: fmt.Sprintf("a hint names the actual table %q, which is none of its nodes", actual),

@@ -87,7 +87,7 @@ func message(head, reason string, cause error, remedy string) string {
 	}
 	if cause != nil {
 		b.WriteString(": ")
-		b.WriteString(cause.Error())
+		b.WriteString(within(head, cause.Error()))
 	}
 	if remedy != "" {
 		b.WriteString("; ")
@@ -101,6 +101,16 @@ func (e *UnsupportedError) Is(target error) bool { return target == ErrUnsupport
 
 // Unwrap returns the cause.
 func (e *UnsupportedError) Unwrap() error { return e.Err }
+
+// within is the text of a cause without the words that head has said already.
+func within(head, cause string) string {
+	const own, class = "sharding: ", "unsupported: "
+	rest, ours := strings.CutPrefix(cause, own)
+	if ours && strings.HasPrefix(head+": ", own+class) {
+		rest = strings.TrimPrefix(rest, class)
+	}
+	return rest
+}
 
 // Unsupported returns an *UnsupportedError.
 func Unsupported(clause, reason, remedy string) error {
@@ -208,6 +218,9 @@ func (e *NodesError) Error() string {
 			b.WriteString("; ")
 		}
 		b.WriteString(n.Error())
+	}
+	if e.Class == ErrPartialDDL { //nolint:errorlint // the class is the sentinel itself
+		b.WriteString("; mend the cause and send the same statement again")
 	}
 	return b.String()
 }

@@ -14,12 +14,14 @@ func TestMessagesNameThePlaceTheReasonAndTheWayOut(t *testing.T) {
 	}{
 		{Unsupported("HAVING", "no", "yes"), ErrUnsupported, "sharding: unsupported: HAVING: no; yes"},
 		{&UnsupportedError{Err: cause}, ErrUnsupported, "sharding: unsupported: cause"},
+		{&UnsupportedError{Clause: "a", Reason: "r", Err: Unsupported("b", "no", "yes")}, ErrUnsupported, "sharding: unsupported: a: r: b: no; yes"},
+		{&RouteError{Class: ErrNoDataNode, Reason: "r", Err: Unsupported("b", "no", "yes")}, ErrNoDataNode, "sharding: no data node: r: unsupported: b: no; yes"},
 		{&RouteError{Class: ErrNoDataNode, Table: "t", Column: "c", Row: 2, Reason: "r", Remedy: "m", Err: cause}, ErrNoDataNode, "sharding: no data node: table t, column c, row 2: r: cause; m"},
 		{&RouteError{Class: ErrUnknownTable}, ErrUnknownTable, "sharding: unknown table"},
 		{&ConfigError{Path: "a.b", Reason: "r", Remedy: "m"}, ErrConfig, "sharding: a.b: r; m"},
 		{&NodesError{Nodes: []*NodeError{{DataSource: "ds0", Table: "t_0", Err: cause}, {DataSource: "ds1", Err: cause}}}, cause, "sharding: ds0.t_0: cause; ds1: cause"},
 		{&NodesError{Class: ErrPartialCommit, Done: []string{"ds2", "ds1"}, Nodes: []*NodeError{{DataSource: "ds0", Err: cause}}}, ErrPartialCommit, "sharding: transaction committed in part (committed on ds1, ds2): ds0: cause"},
-		{&NodesError{Class: ErrPartialDDL, Done: []string{"ds0.t_0"}, Nodes: []*NodeError{{DataSource: "ds1", Table: "t_0", Err: cause}}}, ErrPartialDDL, "sharding: DDL took effect in part (done on ds0.t_0): ds1.t_0: cause"},
+		{&NodesError{Class: ErrPartialDDL, Done: []string{"ds0.t_0"}, Nodes: []*NodeError{{DataSource: "ds1", Table: "t_0", Err: cause}}}, ErrPartialDDL, "sharding: DDL took effect in part (done on ds0.t_0): ds1.t_0: cause; mend the cause and send the same statement again"},
 	} {
 		if got := c.err.Error(); got != c.want {
 			t.Errorf("message %q, want %q", got, c.want)

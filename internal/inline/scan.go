@@ -116,7 +116,7 @@ func closing(text string, from int) (int, error) {
 			}
 			i = end
 		case '$':
-			return 0, errorAt(text, i, "a $ inside ${…}")
+			return 0, errorAt(text, i, "a $ inside ${…}; is a } missing before it?")
 		case '(', '[', '{':
 			if depth++; depth > maxNesting {
 				return 0, errorAt(text, i, "brackets nested deeper than %d", maxNesting)

@@ -215,6 +215,7 @@ func TestExpressionErrorsAreFoundAtCompile(t *testing.T) {
 		{"t_${let a = 1; a}", "not supported here"},
 		{"t_${len(order_id)}", "unknown function len"},
 		{"t_${$env}", "a $ inside"},
+		{"ds${a.t_${b}", "is a } missing before it?"},
 		{"t_${\"$order_id\"}", "inside double quotes"},
 		{"t_${1 / 0}", "/ by zero"},
 		{"t_${'a'.substring(3)}", "outside the text"},

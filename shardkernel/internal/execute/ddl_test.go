@@ -29,7 +29,7 @@ func TestADefinitionGoesOnWhereANodeIsDoneAlready(t *testing.T) {
 	equal(t, "done", failed.Done, []string{"ds0.t_1", "ds1.t_0"})
 	equal(t, "results", len(results), 3)
 	equal(t, "sent", c.executed(), map[string][]string{"ds0": {"UPDATE t_0", "UPDATE t_1"}, "ds1": {"UPDATE t_0"}})
-	equal(t, "message", err.Error(), "sharding: DDL took effect in part (done on ds0.t_1, ds1.t_0): ds0.t_0: Error 1060: Duplicate column name")
+	equal(t, "message", err.Error(), "sharding: DDL took effect in part (done on ds0.t_1, ds1.t_0): ds0.t_0: Error 1060: Duplicate column name; mend the cause and send the same statement again")
 }
 
 func TestADefinitionStopsAtAFailureAndWaitsForWhatIsUnderWay(t *testing.T) {

@@ -261,6 +261,9 @@ func (i *inquirer) status() (*Answer, error) {
 		return i.whole(i.set.DefaultDataSource, askedOutside), nil
 	}
 	name, plain := patternName(i.q.Like)
+	if !plain && strings.Contains(i.q.Like, "_") && !strings.Contains(i.q.Like, "%") {
+		return nil, i.refuse("a _ in LIKE stands for any character, so that it may ask for several tables", `write \_ to name one table, or use SHOW TABLES`)
+	}
 	if !plain {
 		return nil, i.refuse("the rows and bytes of a sharded table are those of all its nodes together", "name one table by LIKE, or use SHOW TABLES")
 	}
