@@ -170,12 +170,16 @@ func (p *Program) checkAggregates(meta Meta) error {
 }
 
 // checkMembers refuses NOT IN, and IN where NULL is not FALSE, over sharding columns
-// that may be NULL.
+// that may be NULL: in a row, or because an outer join found none.
 func (p *Program) checkMembers(meta Meta) error {
 	for i := range p.places {
 		for _, l := range p.places[i].member {
 			for _, end := range [...]endpoint{l.a, l.b} {
 				r := p.refs[end.ref]
+				if r.nullable {
+					return p.refuse("subquery with IN on "+r.rule.Name+"."+end.column, "an outer join may make the column NULL, for which rows on any node count",
+						"use EXISTS with an equality of the sharding columns, or an inner join")
+				}
 				if c := meta.column(r.rule.Name, end.column); c == nil || c.Nullable {
 					return p.refuse("subquery with IN on "+r.rule.Name+"."+end.column, "one NULL on any node would make it NULL, and the column may hold NULL",
 						"use EXISTS with an equality of the sharding columns, or declare the column NOT NULL")
