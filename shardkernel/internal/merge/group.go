@@ -3,7 +3,9 @@ package merge
 import (
 	"database/sql/driver"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 )
@@ -168,6 +170,7 @@ func (g *grouping) compute(row []driver.Value) (bool, error) {
 		if values[i], err = v.shown(c.column, c.name); err != nil {
 			return false, err
 		}
+		values[i] = heldAs(values[i], c.column, row[c.index])
 	}
 	keep := true
 	if g.having != nil {
@@ -181,6 +184,32 @@ func (g *grouping) compute(row []driver.Value) (bool, error) {
 		row[g.computed[i].index] = v
 	}
 	return keep, nil
+}
+
+// heldAs gives a BIGINT UNSIGNED the Go type in which the driver gave that of a
+// node, which depends on whether the statement was prepared.
+func heldAs(v driver.Value, c *column, node driver.Value) driver.Value {
+	var n uint64
+	switch v := v.(type) {
+	case int64:
+		n = uint64(v)
+	case uint64:
+		n = v
+	default:
+		return v
+	}
+	if numberTypes[c.typeName] != typeUint {
+		return v
+	}
+	switch node.(type) {
+	case uint64:
+		return n
+	case int64, []byte:
+		if n > math.MaxInt64 {
+			return strconv.AppendUint(nil, n, 10)
+		}
+	}
+	return v
 }
 
 func (g *grouping) add(key []byte, row []driver.Value) error {

@@ -77,6 +77,14 @@ func (s scalar) as(typ numberType) scalar {
 	return s
 }
 
+// toScale rounds a decimal number that has more decimals.
+func (s scalar) toScale(scale int) scalar {
+	if s.typ == typeDecimal && int(-s.decimal.Exponent()) > scale {
+		s.decimal = s.decimal.Round(int32(scale))
+	}
+	return s
+}
+
 // compareScalars compares numbers that are not NULL: as doubles if one is, else
 // exactly.
 func compareScalars(a, b scalar) int {

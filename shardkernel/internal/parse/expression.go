@@ -115,7 +115,11 @@ func (r *expressionReader) read(e ast.ExprNode) *Computed {
 	case *ast.BetweenExpr:
 		return r.not(e.Not, r.op(plan.OpBetween, e.Expr, e.Left, e.Right))
 	case *ast.PatternInExpr:
-		if e.Sel == nil {
+		switch {
+		case e.Sel != nil:
+		case len(e.List) == 1: // the servers make an equality of it
+			return r.not(e.Not, r.op(plan.OpEqual, e.Expr, e.List[0]))
+		default:
 			return r.not(e.Not, r.op(plan.OpIn, append([]ast.ExprNode{e.Expr}, e.List...)...))
 		}
 	case *ast.CaseExpr:
@@ -129,7 +133,8 @@ func (r *expressionReader) read(e ast.ExprNode) *Computed {
 	return r.fail()
 }
 
-// caseOf reads CASE; the value behind CASE is compared with that of each WHEN.
+// caseOf reads CASE; the value behind CASE is compared with that of each WHEN, in
+// all its digits as an element of a list.
 func (r *expressionReader) caseOf(e *ast.CaseExpr) *Computed {
 	x := &Computed{Op: plan.OpCase, Item: -1}
 	for _, w := range e.WhenClauses {
@@ -138,7 +143,7 @@ func (r *expressionReader) caseOf(e *ast.CaseExpr) *Computed {
 		}
 		when := r.read(w.Expr)
 		if e.Value != nil {
-			when = &Computed{Op: plan.OpEqual, Kids: []*Computed{r.read(e.Value), when}, Item: -1}
+			when = &Computed{Op: plan.OpIn, Kids: []*Computed{r.read(e.Value), when}, Item: -1}
 		}
 		x.Kids = append(x.Kids, when, r.read(w.Result))
 	}

@@ -30,7 +30,7 @@ const (
 	OpIsTrue
 	OpIsFalse
 	OpBetween  // the first operand between the two others
-	OpIn       // the first among the others
+	OpIn       // the first among the others, compared in all its digits
 	OpCoalesce // also IFNULL
 	OpNullIf
 	OpCase  // condition, value, condition, value, …, and the value of ELSE if their number is odd

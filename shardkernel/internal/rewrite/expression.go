@@ -1,9 +1,8 @@
 package rewrite
 
 import (
-	"math"
 	"reflect"
-	"strconv"
+	"strings"
 
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
@@ -52,7 +51,7 @@ func (c *computing) refuse(reason string) error {
 }
 
 // expression translates an expression. compared is true for an operand of a
-// comparison, where a text counts as the double it spells.
+// comparison, where a text counts as the number it spells.
 func (c *computing) expression(x *parse.Computed, compared bool) (*plan.Expr, error) {
 	switch x.Op {
 	case plan.OpColumn:
@@ -212,10 +211,10 @@ func (c *computing) constant(o parse.Operand, compared bool) (*plan.Expr, error)
 	case parse.Decimal:
 		return &plan.Expr{Op: plan.OpConstant, Const: plan.Decimal(v)}, nil
 	case string:
-		if f, err := strconv.ParseFloat(v, 64); err == nil && compared && !math.IsNaN(f) && !math.IsInf(f, 0) {
-			return &plan.Expr{Op: plan.OpConstant, Const: f}, nil
+		if compared && spellsNumber(v) {
+			return &plan.Expr{Op: plan.OpConstant, Const: plan.Decimal(v)}, nil
 		}
-		return nil, c.refuse("a text stands where a number is calculated with")
+		return nil, c.refuse("a text stands where a number is calculated with, or one that is no plain number of up to 15 digits")
 	case bool:
 		n := int64(0)
 		if v {
@@ -235,4 +234,13 @@ func (c *computing) constant(o parse.Operand, compared bool) (*plan.Expr, error)
 		return &plan.Expr{Op: plan.OpConstant, Const: v.Uint()}, nil
 	}
 	return nil, c.refuse("a value in it is no number")
+}
+
+// spellsNumber reports whether a text is a number in digits, so few that it is the
+// same to a comparison of integers, of decimals and of floating point numbers:
+// servers differ in which they choose.
+func spellsNumber(text string) bool {
+	whole, fraction, _ := strings.Cut(strings.TrimPrefix(text, "-"), ".")
+	digits := whole + fraction
+	return whole != "" && len(digits) <= 15 && strings.Trim(digits, "0123456789") == ""
 }
