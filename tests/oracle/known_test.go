@@ -34,6 +34,7 @@ var once = map[string]string{
 	"NULL of an outer join beside NOT IN":                       "SELECT o.id, i.id FROM orders o LEFT JOIN items i ON i.uid = o.uid AND i.order_id = o.id WHERE i.uid NOT IN (SELECT uid FROM orders WHERE small = 1)",
 	"NULL of an outer join beside IN in the select list":        "SELECT o.id, i.uid IN (SELECT uid FROM orders WHERE small = 1) FROM orders o LEFT JOIN items i ON i.uid = o.uid AND i.order_id = o.id",
 	"BIGINT UNSIGNED that is computed":                          "SELECT MAX(big) - 1, MAX(big) DIV 3, MAX(big) % 10 FROM orders",
+	"a YEAR of two digits in HAVING":                            "SELECT yr, COUNT(*) FROM orders GROUP BY yr HAVING yr = 24 OR yr > 25",
 	"a comment before an expression is part of its label":       "SELECT 1,/**/MIN({schema}.items.qty) FROM {schema}.items WHERE uid = 9",
 }
 

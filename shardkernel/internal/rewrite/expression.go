@@ -116,6 +116,9 @@ func (c *computing) column(column *parse.Column) (*plan.Expr, error) {
 	if known == nil || !isNumber(known) {
 		return nil, c.refuse("column " + column.Name + " is no number, or its type is not known")
 	}
+	if known.Class == value.ClassYear { // YEAR = 24 is true of 2024
+		return nil, c.refuse("the servers compare a YEAR with numbers of two digits by rules of their own")
+	}
 	for i := range c.selection.GroupBy {
 		by := &c.selection.GroupBy[i]
 		if by.Column == nil || *by.Column != *column || by.Item < 0 || by.ByAlias {
