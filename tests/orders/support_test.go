@@ -213,7 +213,7 @@ func (s *support) differ(t *testing.T, f *form, example string, err *error) stri
 		return s.differInWrite(t, f, example, err)
 	case "SELECT", "WITH", "VALUES", "TABLE", "SHOW", "DESCRIBE", "DESC", "EXPLAIN", "ANALYZE", "CHECK", "CHECKSUM":
 		query := func(db *gorm.DB) (a answer) {
-			f.on(db, func(db *gorm.DB) error {
+			_ = f.on(db, func(db *gorm.DB) error {
 				a = ask(t.Context(), throughGORM(db), example, nil)
 				return a.err
 			})
