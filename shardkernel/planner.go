@@ -343,9 +343,16 @@ func (k *Kernel) checkColumns(rules *rule.Table, table *value.Table) error {
 	}
 	var errs []error
 	check := func(place, column string) {
-		if _, ok := table.Column(column); !ok {
+		c, ok := table.Column(column)
+		switch {
+		case !ok:
 			errs = append(errs, &fault.ConfigError{
 				Path: rules.Path + "." + place, Reason: fmt.Sprintf("the table has no column %q", column), Remedy: nearest.HintOrList(column, names),
+			})
+		case c.Generated:
+			errs = append(errs, &fault.ConfigError{
+				Path: rules.Path + "." + place, Reason: fmt.Sprintf("the server computes the values of column %q, which cannot be foreseen", column),
+				Remedy: "use a column that is given its values",
 			})
 		}
 	}

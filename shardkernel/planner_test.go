@@ -45,6 +45,10 @@ func TestRuleOnAColumnThatTheTableLacksIsAConfigurationError(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	rules.Database.Columns[0], rules.Key.Column = "user_id", "id"
+	generated := value.NewTable([]value.Column{{Name: "user_id", Generated: true}, {Name: "id"}})
+	if err := k.checkColumns(rules, generated); !errors.Is(err, fault.ErrConfig) || !strings.Contains(err.Error(), `the server computes the values of column "user_id"`) {
+		t.Errorf("a generated sharding column: %v", err)
+	}
 	if err := k.checkColumns(rules, table); err != nil {
 		t.Error(err)
 	}

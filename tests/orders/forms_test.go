@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -503,5 +504,42 @@ func TestMoreMarkersThanAServerTakes(t *testing.T) {
 	_, err = f.logical.QueryContext(t.Context(), "SELECT id FROM f_order WHERE uid = 3 AND id IN ("+strings.TrimSuffix(strings.Repeat("?, ", 70_000), ", ")+")", args[:70_000]...) //nolint:rowserrcheck,sqlclosecheck // an error is wanted
 	if !errors.Is(err, sharding.ErrUnsupported) {
 		t.Errorf("70,000 markers in one list: %v", err)
+	}
+}
+
+// TestConcurrentWritesOverDataSourcesDoNotWaitForEachOther runs writes that lock
+// the same rows of all data sources. Servers see a deadlock only among their own
+// locks: statements that take those of several servers in different orders wait
+// until innodb_lock_wait_timeout.
+func TestConcurrentWritesOverDataSourcesDoNotWaitForEachOther(t *testing.T) {
+	f := openForms(t, "turns")
+	f.fill(t)
+	for _, query := range []string{
+		"UPDATE f_kind SET name = CONCAT('n', id), made = NOW(6)",
+		"INSERT INTO f_kind (id, name) VALUES (90, 'x') ON DUPLICATE KEY UPDATE made = NOW(6)",
+		"REPLACE INTO f_kind (id, name) VALUES (91, 'y')",
+		"UPDATE f_order SET v = v + 1",
+		"INSERT INTO f_order (uid, id) VALUES (2, 1), (0, 1), (1, 1) ON DUPLICATE KEY UPDATE v = v + 1",
+		"UPDATE f_order SET v = v + 1 WHERE uid = 2; UPDATE f_order SET v = v - 1 WHERE uid = 0; UPDATE f_order SET v = 3 WHERE uid = 1",
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				for range 12 {
+					if _, err := f.logical.ExecContext(ctx, query); err != nil {
+						t.Errorf("%s\n%v", query, err)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+		cancel()
+	}
+	for _, node := range f.nodes[1:] {
+		if want, got := rowsOf(t, f.nodes[0], "f_kind", "*"), rowsOf(t, node, "f_kind", "*"); !slices.Equal(want, got) {
+			t.Errorf("the copies differ: %v and %v", want, got)
+		}
 	}
 }

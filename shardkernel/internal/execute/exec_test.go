@@ -32,6 +32,28 @@ func TestResultsStandInTheOrderOfTheUnits(t *testing.T) {
 	equal(t, "connections of ds0", c.fakes["ds0"].OpenConns(), 1)
 }
 
+// No server sees that two statements wait for each other's locks on others, so
+// both have to ask the data sources in the same order.
+func TestWritesThatLockRowsGoFromDataSourceToDataSource(t *testing.T) {
+	c := newCluster(t, Limits{}, "ds0", "ds1", "ds2")
+	c.fakes["ds0"].On("UPDATE t_0", fakedb.Answer{Affected: 1, Delay: 20 * time.Millisecond})
+	c.fakes["ds1"].On("UPDATE t_1", fakedb.Answer{Err: errors.New("no")})
+	ex := write([2]string{"ds2", "t_2"}, [2]string{"ds1", "t_1"}, [2]string{"ds0", "t_0"})
+	ex.InTurn = true
+	if _, err := c.Exec(t.Context(), ex, nil); err == nil || !strings.Contains(err.Error(), "ds1.t_1: no") {
+		t.Errorf("error %v", err)
+	}
+	// Had all been sent at once, or in text order, ds2 would have been reached.
+	equal(t, "sent", c.executed(), map[string][]string{"ds0": {"UPDATE t_0"}, "ds1": {"UPDATE t_1"}})
+	c.fakes["ds1"].On("UPDATE t_1", fakedb.Answer{Affected: 2})
+	c.fakes["ds2"].On("UPDATE t_2", fakedb.Answer{Affected: 3})
+	got, err := c.Exec(t.Context(), ex, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "results", got, []Result{{3, 0}, {2, 0}, {1, 0}})
+}
+
 // Semantics row 65. What a driver says after it may have sent something is not
 // believed to be a leave to repeat it.
 func TestNothingRunsTwice(t *testing.T) {

@@ -136,8 +136,9 @@ func (e *Executor) Query(ctx context.Context, ex *plan.Execution, br Branches) (
 }
 
 // Exec sends the plan's units and returns their results in the order of the
-// units. Data sources work at the same time, the units of one in turn over one
-// connection. br and errors are as for Query.
+// units. Data sources work at the same time, or one after the other for a plan
+// with InTurn, the units of one in turn over one connection. br and errors are as
+// for Query.
 //
 // Outside a transaction nothing is undone when a unit fails: a write over
 // several units belongs in transaction.Implicit.
@@ -158,7 +159,11 @@ func (e *Executor) Exec(ctx context.Context, ex *plan.Execution, br Branches) ([
 	}
 	out := make([]Result, len(ex.Units))
 	err = e.send(ctx, ex, br, lanes, func(r *run) error { //nolint:contextcheck // the clock is let go also when the caller's context has ended
-		return r.each(e.slots, lanes, func(_ int, l *lane) { r.exec(l, out) })
+		each := r.each
+		if ex.InTurn {
+			each = r.inTurn
+		}
+		return each(e.slots, lanes, func(_ int, l *lane) { r.exec(l, out) })
 	})
 	if err != nil {
 		return nil, err

@@ -18,7 +18,8 @@ type lane struct {
 }
 
 // lanes shares the units of each data source out to at most perSource lanes,
-// neighbours together. Lanes stand in the order of their first units.
+// neighbours together. Lanes stand in the order of their first units, those of a
+// plan with InTurn in that of their data sources' names.
 func (e *Executor) lanes(ex *plan.Execution, perSource int) ([]*lane, error) {
 	var whole []*lane // one for each data source
 	for i := range ex.Units {
@@ -34,6 +35,9 @@ func (e *Executor) lanes(ex *plan.Execution, perSource int) ([]*lane, error) {
 		}
 		whole[at].units = append(whole[at].units, u)
 		whole[at].index = append(whole[at].index, i)
+	}
+	if ex.InTurn {
+		slices.SortFunc(whole, func(a, b *lane) int { return strings.Compare(a.source.Name, b.source.Name) })
 	}
 	if perSource == 1 {
 		return whole, nil

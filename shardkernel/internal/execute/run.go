@@ -77,7 +77,7 @@ func (r *run) each(slots chan struct{}, lanes []*lane, work func(i int, l *lane)
 	return r.settle()
 }
 
-// inTurn is each with one lane after the other, in the order of their units.
+// inTurn is each with one lane after the other.
 func (r *run) inTurn(slots chan struct{}, lanes []*lane, work func(i int, l *lane)) error {
 	for i, l := range lanes {
 		select {

@@ -73,9 +73,9 @@ func mysqlTable(ctx context.Context, db *sql.DB, table string) (columns []mysqlC
 		extra = strings.ToUpper(extra)
 		c.AutoIncrement = strings.Contains(extra, "AUTO_INCREMENT")
 		// DEFAULT_GENERATED is MySQL's word for a default that is an expression.
-		c.Invisible = strings.Contains(extra, "INVISIBLE")
 		c.Generated = strings.Contains(extra, "VIRTUAL GENERATED") || strings.Contains(extra, "STORED GENERATED")
 		c.Invisible = strings.Contains(extra, "INVISIBLE")
+		c.OnUpdate = strings.Contains(extra, "ON UPDATE")
 		c.Clocked, c.Random = readDefault(strings.ToLower(initial + " " + extra))
 		columns = append(columns, c)
 	}

@@ -34,6 +34,7 @@ func (r *resolver) Enter(n ast.Node) (ast.Node, bool) {
 		b.noteOuter(r.block, n.Schema, n.Table)
 	case *ast.DefaultExpr:
 		if n.Name != nil { // which DefaultExpr.Accept does not visit
+			b.stmt.Defaults = append(b.stmt.Defaults, n.Name.Name.L)
 			walk(r, n.Name)
 		}
 	case *ast.SelectField:

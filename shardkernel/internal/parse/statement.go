@@ -40,6 +40,9 @@ type Statement struct {
 	Scopes []Scope
 	// Features is what occurs anywhere in the statement.
 	Features Feature
+	// Defaults are the columns, in lower case, whose default stands as a value,
+	// DEFAULT(c), anywhere in the statement.
+	Defaults []string
 	// Wrapped holds the columns that stand inside a function or in arithmetic in
 	// WHERE, and in ON where it holds for every row.
 	Wrapped []Column

@@ -6,7 +6,7 @@ func Batch(statements []*Execution) *Execution {
 	e := &Execution{
 		Kind:   KindBatch,
 		Reason: "several statements in one string, each routed on its own",
-		Write:  true, Merge: &Merge{}, Batch: statements,
+		Write:  true, InTurn: true, Merge: &Merge{}, Batch: statements,
 	}
 	for _, s := range statements {
 		e.Units = append(e.Units, s.Units...)

@@ -56,8 +56,9 @@ type Execution struct {
 	Query  bool   // may return rows
 	Reads  Reads  // what the caller hinted
 	DDL    bool   // defines tables: every unit commits by itself
-	// InTurn runs the units one after the other, each to its end, in their order:
-	// a locking read, whose locks two statements must not take in different orders.
+	// InTurn runs the data sources one after the other, in one order for all
+	// statements: of what locks rows, two statements must not take the locks in
+	// different orders, since no server sees that each waits for the other.
 	InTurn bool
 	// United is the number of nodes that the one unit reads as one, of the table that
 	// has most; 0 where each unit goes to one node.

@@ -18,6 +18,12 @@ func clockService(t testing.TB) *pipeline {
 			ActualDataNodes: "ds1.t_event_${2025..2026}",
 			TableStrategy:   &config.Strategy{Standard: &config.Standard{Column: "at", Algorithm: "event_year"}},
 		}
+		cfg.Sharding.Algorithms["shift_year"] = cfg.Sharding.Algorithms["event_year"]
+		cfg.Sharding.Tables["t_shift"] = config.Table{
+			ActualDataNodes: "ds1.t_shift_${2025..2026}",
+			TableStrategy:   &config.Strategy{Standard: &config.Standard{Column: "ended", Algorithm: "shift_year"}},
+		}
+		types["t_shift"] = "id bigint,ended datetime on update,note varchar(64) general"
 		cfg.Sharding.BroadcastTables = append(cfg.Sharding.BroadcastTables, "t_rate")
 		types["t_event"] = "id bigint,at datetime,note varchar(64) general,made timestamp clocked"
 		types["t_rate"] = "code varchar(20) binary,rate decimal(10,2),changed timestamp clocked,token uuid random"

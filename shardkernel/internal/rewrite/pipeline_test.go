@@ -239,7 +239,8 @@ func columnOf(t testing.TB, name, typ string) value.Column {
 		t.Fatalf("test: no column type %q", typ)
 	}
 	c.AutoIncrement = strings.HasSuffix(typ, "auto_increment")
-	c.Clocked, c.Random = strings.HasSuffix(typ, "clocked"), strings.HasSuffix(typ, "random")
+	c.OnUpdate = strings.HasSuffix(typ, "on update")
+	c.Clocked, c.Random = c.OnUpdate || strings.HasSuffix(typ, "clocked"), strings.HasSuffix(typ, "random")
 	return c
 }
 
@@ -265,6 +266,9 @@ func printExecution(e *plan.Execution) string {
 			fmt.Fprintf(&b, "  %v", u.Args)
 		}
 		b.WriteString("\n")
+	}
+	if e.InTurn {
+		b.WriteString("in turn\n")
 	}
 	if e.Clock {
 		b.WriteString("one clock\n")

@@ -151,11 +151,25 @@ func (t *Template) text(u *route.Unit) string {
 	return sql
 }
 
+// locksRows reports whether the statement locks rows that are there already,
+// which another one may lock as well.
+func (t *Template) locksRows() bool {
+	switch s := t.stmt; s.Kind {
+	case parse.KindSelect:
+		return s.Features&parse.FeatureLocking != 0
+	case parse.KindInsert:
+		return s.Insert.Ignore || s.Insert.Conflict || len(s.Insert.OnDup) > 0 || s.Insert.Select
+	case parse.KindReplace, parse.KindUpdate, parse.KindDelete:
+		return true
+	}
+	return false
+}
+
 // several rewrites for several units, or for none.
 func (t *Template) several(result *route.Result, args []any, meta route.Meta) (*plan.Execution, error) {
 	e := new(plan.Execution)
 	t.describe(e, result)
-	e.InTurn = t.stmt.Kind == parse.KindSelect && t.stmt.Features&parse.FeatureLocking != 0
+	e.InTurn = t.locksRows()
 	e.Units = make([]plan.Unit, len(result.Units))
 	e.Clock = t.program.Clocked(args, meta)
 	switch {

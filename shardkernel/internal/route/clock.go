@@ -50,7 +50,7 @@ func (in *insertion) nowKeys(e *evaluation, positions []int) []NowKey {
 // which it runs: it calls the clock, or leaves a column to it. Several nodes have
 // to read one clock then.
 func (p *Program) Clocked(args []any, meta Meta) bool {
-	if p.stmt.Features&parse.FeatureNow != 0 {
+	if p.stmt.Features&parse.FeatureNow != 0 || len(p.stmt.Defaults) > 0 {
 		return true
 	}
 	if p.stmt.Insert == nil && p.stmt.Update == nil {
@@ -138,7 +138,7 @@ func (e *evaluation) checkDefaults(table *value.Table, name string) error {
 		if !c.Random {
 			continue
 		}
-		left := e.leavesNew(table, c) || slices.ContainsFunc(set, func(a parse.Assignment) bool {
+		left := e.leavesNew(table, c) || slices.Contains(e.program.stmt.Defaults, c.Name) || slices.ContainsFunc(set, func(a parse.Assignment) bool {
 			return a.Column.Name == c.Name && a.Value.Kind == parse.OperandDefault
 		})
 		if left {

@@ -33,13 +33,18 @@ func (p *Program) checkUpsert(e *evaluation, result *Result) error {
 }
 
 func (p *Program) checkMoves(e *evaluation, r *reference, set []parse.Assignment, result *Result) error {
+	if p.stmt.Tables[r.table].Target && len(r.rule.Nodes) > 1 {
+		if err := p.checkImplied(e, r, set); err != nil {
+			return err
+		}
+	}
 	for i := range set {
 		a := &set[i]
 		if a.Column.Table >= 0 && a.Column.Table != r.table {
 			continue
 		}
 		k, ok := r.keyNamed(a.Column.Name)
-		if !ok || a.Self || a.Inserted == k.column {
+		if !ok || a.Self || a.Inserted == k.column && r.takesWhole(k, set) {
 			continue
 		}
 		stays := p.stays(e, r, k, &a.Value, result) && (k.shared == 0 || e.staysTogether(r, set, result))
@@ -52,6 +57,51 @@ func (p *Program) checkMoves(e *evaluation, r *reference, set []parse.Assignment
 				Reason: "rows with the new value belong to another node, or it cannot be told",
 				Remedy: "leave the column out of SET, or put a condition on it with the same value into WHERE (in GORM: db.Where(\"" + k.column + " = ?\", value).Save(&row)); to move a row, insert it anew and delete the old one",
 			}
+		}
+	}
+	return nil
+}
+
+// takesWhole reports whether a row that takes over a key from the row that was to
+// be inserted into its node belongs to that node still. Where several keys choose
+// together, it has to take over all of them, unless this one decides alone.
+func (r *reference) takesWhole(k *key, set []parse.Assignment) bool {
+	for i := range r.complex {
+		c := &r.complex[i]
+		if k.shared&c.level == 0 || c.strategy.Decides(slices.Index(c.keys, k.index)) {
+			continue
+		}
+		for _, at := range c.keys {
+			column := r.keys[at].column
+			last := -1 // the assignments take effect one after the other
+			for j := range set {
+				if set[j].Column.Name == column {
+					last = j
+				}
+			}
+			if last < 0 || set[last].Inserted != column {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// checkImplied refuses a change of rows that the database answers by a change of
+// a sharding column: one that is set to the time of the last change.
+func (p *Program) checkImplied(e *evaluation, r *reference, set []parse.Assignment) error {
+	for i := range r.keys {
+		k := &r.keys[i]
+		c := e.meta.column(r.rule.Name, k.column)
+		if c == nil || !c.OnUpdate || slices.ContainsFunc(set, func(a parse.Assignment) bool {
+			return a.Column.Name == k.column && (a.Column.Table < 0 || a.Column.Table == r.table)
+		}) {
+			continue
+		}
+		return &fault.RouteError{
+			Class: fault.ErrShardingKeyUpdate, Table: r.rule.Name, Column: k.column,
+			Reason: "the column is ON UPDATE CURRENT_TIMESTAMP, and rows with the new time may belong to another node",
+			Remedy: "set it to itself in the same statement: " + k.column + " = " + k.column + "; or define the column without ON UPDATE",
 		}
 	}
 	return nil

@@ -59,6 +59,9 @@ type Column struct {
 	// Clocked is true for a column that takes the time of the statement where it
 	// is given none: DEFAULT or ON UPDATE CURRENT_TIMESTAMP.
 	Clocked bool
+	// OnUpdate is true for a column that takes that time in every row that is
+	// changed.
+	OnUpdate bool
 	// Random is true for a column whose default differs at every evaluation.
 	Random bool
 }
