@@ -202,6 +202,15 @@ func TestHintsSwitchAuditsOffWhereTheConfigurationAllowsIt(t *testing.T) {
 			}
 		}
 	}
+	k := planning(t, func(cfg *config.Config) {
+		setAudit(cfg, config.Audit{Rules: []config.AuditRule{config.AuditRequireShardingKey}}, "t_user")
+	})
+	for hint, passes := range map[string]bool{"t_user.DATABASE_VALUE=1": true, "t_user.TABLE_VALUE=1": false, "TABLE_VALUE=1": false} {
+		_, err := k.Plan(t.Context(), nil, "/* SHARDING: "+hint+" */ SELECT * FROM t_user", nil)
+		if (err == nil) != passes {
+			t.Errorf("a value hint %s for a table that is sharded by database alone: %v", hint, err)
+		}
+	}
 	_, err := planning(t, nil).Plan(t.Context(), &Hints{AuditOff: true, Audits: []string{"maxNode"}}, "SELECT 1 FROM t_order", nil)
 	if !errors.Is(err, fault.ErrUnsupported) || !strings.Contains(err.Error(), `did you mean "maxNodes"?`) {
 		t.Errorf("unknown audit: %v", err)

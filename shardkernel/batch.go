@@ -57,8 +57,12 @@ func (c *compiler) refuseCommandInside(text string) error {
 	}
 	for i, p := range parts {
 		outline, err := parse.Scan(p.Text, c.rules, c.server.Dialect)
-		if err != nil || i == 0 && (outline.Verb == "CREATE" || outline.Verb == "ALTER") {
+		if err != nil || i == 0 && parse.DefinesProgram(p.Text, outline.Verb, c.server.Dialect) {
 			return nil
+		}
+		const bound = parse.UseNamedLock | parse.UseTemporary | parse.UseLockTables | parse.UseUnlockTables | parse.UseCall
+		if i > 0 && outline.Uses&bound != 0 {
+			return fault.Unsupported(outline.Verb, "it may change the session, and other statements stand beside it in one string", "send it as a statement of its own")
 		}
 		command, err := c.command(p.Text, outline.Verb)
 		switch {

@@ -88,6 +88,11 @@ func TestStringsOfStatementsThatAreRefused(t *testing.T) {
 		update + "; UPDATE t_order SET id = 2 WHERE id = 1":       "",
 		"UPDATE log SET a = 1; SET autocommit = 0":                "SET",
 		"UPDATE log SET a = 1; COMMIT":                            "COMMIT",
+		"CREATE TABLE log2 (id int); SET autocommit = 0":          "SET",
+		"ALTER TABLE log ADD function int; BEGIN":                 "BEGIN",
+		"SELECT 1; LOCK TABLES log WRITE":                         "LOCK",
+		"SELECT 1; CREATE TEMPORARY TABLE log2 (id int)":          "CREATE",
+		"CREATE TABLE log2 (id int); SELECT GET_LOCK('a', 1)":     "SELECT",
 	} {
 		ex, err := k.Plan(t.Context(), nil, text, nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -95,6 +100,12 @@ func TestStringsOfStatementsThatAreRefused(t *testing.T) {
 		}
 		if want != "" && !errors.Is(err, fault.ErrUnsupported) {
 			t.Errorf("%s\n%v is not ErrUnsupported", text, err)
+		}
+	}
+	// So it is where a hint sends the text as it is.
+	for _, text := range []string{"SELECT 1; SET autocommit = 0", "UPDATE t_order_1 SET a = 1; USE mysql", "SELECT 1; LOCK TABLES t_order_1 WRITE"} {
+		if _, err := k.Plan(t.Context(), &Hints{SkipSharding: true}, text, nil); !errors.Is(err, fault.ErrUnsupported) {
+			t.Errorf("%s\nunder a hint: %v", text, err)
 		}
 	}
 	// A program's body is the server's.

@@ -11,6 +11,7 @@ import (
 	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
+	"github.com/gormshard/sharding/shardkernel/internal/rewrite"
 	"github.com/gormshard/sharding/shardkernel/internal/route"
 	"github.com/gormshard/sharding/shardkernel/internal/rule"
 )
@@ -251,6 +252,12 @@ func direct(h *hints, text string, rules *rule.Set, d *dialect.Dialect) (*statem
 	}
 	s.verb, s.uses = outline.Verb, outline.Uses
 	s.ddl = parse.Defines(text, s.verb, d)
+	if outline.Several {
+		c := compiler{rules: rules, server: rewrite.Server{Dialect: d}}
+		if err := c.refuseCommandInside(text); err != nil {
+			return nil, err
+		}
+	}
 	switch c := parse.ReadCommand(text, s.verb, d); {
 	case c == nil || c.Kind == parse.CommandServer || c.Kind == parse.CommandAccount || c.Kind == parse.CommandSetGlobal:
 	case c.Err != nil:

@@ -490,3 +490,22 @@ func Defines(text, verb string, d *dialect.Dialect) bool {
 	}
 	return true
 }
+
+// DefinesProgram reports whether a text whose first keyword is verb may define a
+// stored program, in whose body semicolons stand between statements.
+func DefinesProgram(text, verb string, d *dialect.Dialect) bool {
+	if verb != "CREATE" && verb != "ALTER" {
+		return false
+	}
+	l := lexer{text: text, dialect: d}
+	for {
+		tok, ok, err := l.next()
+		raw := text[tok.start:tok.end]
+		switch {
+		case err != nil || !ok, raw == "(", equalWord(raw, "TABLE"), equalWord(raw, "VIEW"), equalWord(raw, "INDEX"), equalWord(raw, "DATABASE"), equalWord(raw, "SCHEMA"), equalWord(raw, "USER"):
+			return false
+		case slices.ContainsFunc(stored, func(word string) bool { return equalWord(raw, word) }):
+			return true
+		}
+	}
+}

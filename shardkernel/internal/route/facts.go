@@ -74,7 +74,8 @@ func addTable(list []*rule.Table, t *rule.Table) []*rule.Table {
 
 // Choose reports whether the hints say something of a table's nodes.
 func (h *Hints) Choose(t *rule.Table) bool {
-	return h != nil && slices.ContainsFunc(h.Values, func(v HintValues) bool { return v.Logical == t.Name || v.Logical == "" })
+	v, ok := h.of(t)
+	return ok && v.levels(t) != 0
 }
 
 // refuseHintedDDL refuses a hint that would leave the nodes of a table different

@@ -23,6 +23,9 @@ func (t *Tx) Savepoint(ctx context.Context, name string) error {
 	if err := t.usable(); err != nil {
 		return err
 	}
+	if strings.EqualFold(unquote(name), statementSavepoint) {
+		return fault.Unsupported("SAVEPOINT "+name, "writes over several nodes set a savepoint of that name themselves", "choose another name")
+	}
 	if err := t.everywhere(ctx, "SAVEPOINT "+name); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/shardkernel/internal/execute/fakedb"
 )
 
@@ -169,4 +170,19 @@ func TestABranchThatCannotSetTheLiveSavepointsIsNotOpened(t *testing.T) {
 		t.Error(err)
 	}
 	c.want(t, "ds0", "BEGIN", "SAVEPOINT a", "ROLLBACK")
+}
+
+func TestTheNameOfTheStatementsOwnSavepointIsRefused(t *testing.T) {
+	c := newCluster(t)
+	tx := c.begin()
+	c.must(t, tx, "S", "ds0")
+	for _, name := range []string{"_sharding_stmt", "`_Sharding_Stmt`"} {
+		if err := tx.Savepoint(t.Context(), name); !errors.Is(err, fault.ErrUnsupported) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Error(err)
+	}
+	c.want(t, "ds0", "BEGIN", "S", "ROLLBACK")
 }
