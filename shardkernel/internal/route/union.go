@@ -1,7 +1,6 @@
 package route
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
@@ -14,9 +13,6 @@ import (
 const ununited = parse.FeatureLocking | parse.FeaturePartition | parse.FeatureIndexHint | parse.FeatureMatch | parse.FeatureInto | parse.FeatureUserVariable |
 	parse.FeatureFoundRows | parse.FeatureLastInsertID | parse.FeatureLock
 
-// defaults finds DEFAULT(column): the columns of a derived table have no defaults.
-var defaults = regexp.MustCompile(`(?i)\bdefault\b`)
-
 // RouteUnited finds the one unit of a SELECT whose nodes are all in one data
 // source: in the place of a table that needs several of them, the server reads
 // the UNION ALL of its actual tables, whatever the shape of the statement. It
@@ -27,7 +23,7 @@ func (p *Program) RouteUnited(in *Input, most int) (*Result, error) {
 	if stmt.Kind != parse.KindSelect || len(p.refs) == 0 || stmt.Features&ununited != 0 {
 		return nil, nil
 	}
-	if defaults.MatchString(stmt.Text) {
+	if len(stmt.Defaults) > 0 { // the columns of a derived table have none
 		return nil, nil
 	}
 	if p.checkTypes(in.Meta) != nil { // the sets may rely on what it refuses
