@@ -78,7 +78,8 @@ type Kernel struct {
 	audits   atomic.Pointer[audits]
 	stored   []keygen.Stored // generators to close
 	warn     func(ctx context.Context, message string)
-	unknown  sync.Map // logical tables that were warned of
+	unknown  sync.Map // logical tables that nobody knows, warned of
+	unique   sync.Map // logical tables whose unique keys were looked at
 }
 
 // New returns a kernel. There must be a source for every data source of the

@@ -307,6 +307,7 @@ func (k *Kernel) columnsOf(ctx context.Context, logical string) (*value.Table, e
 		t, err := k.meta.Table(ctx, nodes[i].DataSource, nodes[i].Table, logical)
 		switch {
 		case err == nil && sharded:
+			k.warnUnique(ctx, rules, nodes[i])
 			return t, k.checkColumns(rules, t)
 		case err == nil:
 			return t, nil

@@ -290,3 +290,21 @@ func TestATableThatNobodyKnowsIsWarnedOfOnce(t *testing.T) {
 	}
 	a.define(t, orderTable, "INSERT INTO t_order (id, user_id) VALUES (1, 1)")
 }
+
+// TestAUniqueKeyWithoutTheShardingColumnIsWarnedOfOnce: two nodes cannot see each
+// other's rows (semantics row 50).
+func TestAUniqueKeyWithoutTheShardingColumnIsWarnedOfOnce(t *testing.T) {
+	c := newCluster(t, "unique")
+	a := c.open(t, c.config())
+	a.define(t, "CREATE TABLE t_order (id BIGINT NOT NULL, user_id BIGINT NOT NULL, no VARCHAR(20), "+
+		"PRIMARY KEY (user_id, id), UNIQUE KEY uk_no (no), UNIQUE KEY uk_both (no, user_id), KEY k (no))")
+	for range 3 {
+		if err := a.Exec("SELECT * FROM t_order WHERE user_id = 1").Error; err != nil {
+			t.Error(err)
+		}
+	}
+	warned := slices.DeleteFunc(slices.Clone(a.warnings), func(w string) bool { return !strings.Contains(w, "unique key") })
+	if len(warned) != 1 || !strings.Contains(warned[0], "uk_no (no) of table t_order") {
+		t.Errorf("warnings %q", a.warnings)
+	}
+}
