@@ -248,6 +248,15 @@ func (a *threshold) sidesOf(r Range) (sides [2]bool) {
 	return sides
 }
 
+// outer returns the threshold's targets that are the side's.
+func (s *side) outer(found []int) []int {
+	targets := make([]int, len(found))
+	for i, at := range found {
+		targets[i] = s.targets[at]
+	}
+	return targets
+}
+
 // ranged returns the targets that may hold a value in r.
 func (s *side) ranged(r Range) (targets []int, ok bool, err error) {
 	ranger, narrows := s.one.(Ranger)
@@ -258,11 +267,7 @@ func (s *side) ranged(r Range) (targets []int, ok bool, err error) {
 	if err != nil || !ok {
 		return nil, false, err
 	}
-	targets = make([]int, len(found))
-	for i, at := range found {
-		targets[i] = s.targets[at]
-	}
-	return targets, true, nil
+	return s.outer(found), true, nil
 }
 
 // thresholdSharder is a threshold on the one sharding column.
@@ -388,9 +393,5 @@ func (s *side) narrow(known []Known) (targets []int, ok bool, err error) {
 	if err != nil || !ok {
 		return nil, false, err
 	}
-	targets = make([]int, len(found))
-	for i, at := range found {
-		targets[i] = s.targets[at]
-	}
-	return targets, true, nil
+	return s.outer(found), true, nil
 }

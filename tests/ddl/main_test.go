@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -24,6 +23,7 @@ import (
 	"github.com/gormshard/sharding"
 	"github.com/gormshard/sharding/config"
 	"github.com/gormshard/sharding/tests/mariadb"
+	"github.com/gormshard/sharding/tests/rowtext"
 )
 
 func TestMain(m *testing.M) {
@@ -186,31 +186,8 @@ func lines(t *testing.T, db interface {
 	if err != nil {
 		t.Fatalf("%s\n%v", query, err)
 	}
-	defer func() { _ = rows.Close() }()
-	columns, err := rows.Columns()
+	out, err := rowtext.Lines(rows)
 	if err != nil {
-		t.Fatal(err)
-	}
-	out := []string{}
-	for rows.Next() {
-		values := make([]any, len(columns))
-		for i := range values {
-			values[i] = new(sql.NullString)
-		}
-		if err := rows.Scan(values...); err != nil {
-			t.Fatal(err)
-		}
-		var words []string
-		for _, v := range values {
-			text := v.(*sql.NullString)
-			if !text.Valid {
-				text.String = "NULL"
-			}
-			words = append(words, text.String)
-		}
-		out = append(out, strings.Join(words, " "))
-	}
-	if err := rows.Err(); err != nil {
 		t.Fatal(err)
 	}
 	return out

@@ -42,6 +42,35 @@ func Read(rows *sql.Rows) (columns []string, values [][]any, err error) {
 	return columns, values, rows.Err()
 }
 
+// Lines reads and closes rows, each as one line of the texts of its values.
+func Lines(rows *sql.Rows) (lines []string, err error) {
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	lines = []string{}
+	texts := make([]sql.NullString, len(columns))
+	into := make([]any, len(columns))
+	for i := range texts {
+		into[i] = &texts[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return nil, err
+		}
+		words := make([]string, len(columns))
+		for i, text := range texts {
+			words[i] = text.String
+			if !text.Valid {
+				words[i] = "NULL"
+			}
+		}
+		lines = append(lines, strings.Join(words, " "))
+	}
+	return lines, rows.Err()
+}
+
 // Show writes a row so that different values and types look different.
 func Show(row []any) string {
 	parts := make([]string, len(row))

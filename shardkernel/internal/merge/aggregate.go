@@ -243,23 +243,30 @@ const (
 // and not rounded: AVG over a DECIMAL(20,5) of 1, 2, 2 is 1.666666666. Measured
 // on MariaDB 10.11.
 func divide(sum decimal.Decimal, count int64, scale int) ([]byte, error) {
-	digits := (scale + wordDigits - 1) / wordDigits * wordDigits
-	numerator := sum.Coefficient()
-	denominator := big.NewInt(count)
-	if shift := digits + int(sum.Exponent()); shift >= 0 {
-		numerator.Mul(numerator, power10(shift))
-	} else {
-		denominator.Mul(denominator, power10(-shift))
-	}
-	quotient := numerator.Quo(numerator, denominator)
-	exact := decimal.NewFromBigInt(quotient, int32(-digits))
+	fraction := words(scale)
+	exact := cutQuotient(sum, decimal.NewFromInt(count), fraction)
 	// The servers reserve a digit more than the quotient may need.
-	whole := max(0, exact.NumDigits()-digits) + 1
-	if (whole+wordDigits-1)/wordDigits+digits/wordDigits > maxWords {
+	whole := max(0, exact.NumDigits()-fraction*wordDigits) + 1
+	if words(whole)+fraction > maxWords {
 		return nil, tooManyDigits("AVG")
 	}
 	return []byte(exact.StringFixed(int32(scale))), nil
 }
+
+// cutQuotient divides and cuts the quotient behind a number of words of decimals.
+func cutQuotient(a, b decimal.Decimal, fraction int) decimal.Decimal {
+	digits := fraction * wordDigits
+	numerator, denominator := a.Coefficient(), b.Coefficient()
+	if shift := digits + int(a.Exponent()) - int(b.Exponent()); shift >= 0 {
+		numerator.Mul(numerator, power10(shift))
+	} else {
+		denominator.Mul(denominator, power10(-shift))
+	}
+	return decimal.NewFromBigInt(numerator.Quo(numerator, denominator), int32(-digits))
+}
+
+// words returns the words that hold a number of digits.
+func words(digits int) int { return (digits + wordDigits - 1) / wordDigits }
 
 func power10(n int) *big.Int {
 	return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil)

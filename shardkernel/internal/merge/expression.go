@@ -455,17 +455,8 @@ func quotient(a, b decimal.Decimal, increment int) decimal.Decimal {
 	fa, fb := max(0, int(-a.Exponent())), max(0, int(-b.Exponent()))
 	wa, wb := words(fa)*wordDigits, words(fb)*wordDigits
 	extra := max(0, increment-(wa-fa)-(wb-fb))
-	digits := words(wa+wb+extra) * wordDigits
-	numerator, denominator := a.Coefficient(), b.Coefficient()
-	if shift := digits + int(a.Exponent()) - int(b.Exponent()); shift >= 0 {
-		numerator.Mul(numerator, power10(shift))
-	} else {
-		denominator.Mul(denominator, power10(-shift))
-	}
-	return decimal.NewFromBigInt(numerator.Quo(numerator, denominator), int32(-digits))
+	return cutQuotient(a, b, words(wa+wb+extra))
 }
-
-func words(digits int) int { return (digits + wordDigits - 1) / wordDigits }
 
 // intDivide is DIV: of decimals and floats too, the whole part of the quotient.
 func intDivide(a, b scalar, typ numberType) (scalar, error) {

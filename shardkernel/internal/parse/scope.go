@@ -42,17 +42,8 @@ func useOf(n *ast.SelectStmt) ScopeUse {
 		n.SelectStmtOpts != nil && n.CalcFoundRows {
 		return UseFrom
 	}
-	for _, f := range n.Fields.Fields {
-		if f.Expr != nil && hasAggregate(f.Expr) {
-			return UseFrom
-		}
-	}
-	if n.OrderBy != nil {
-		for _, by := range n.OrderBy.Items {
-			if hasAggregate(by.Expr) {
-				return UseFrom
-			}
-		}
+	if folds(n) {
+		return UseFrom
 	}
 	var f sequenceFinder
 	walk(&f, n)
@@ -63,6 +54,24 @@ func useOf(n *ast.SelectStmt) ScopeUse {
 		return UsePassing
 	}
 	return UseMerged
+}
+
+// folds reports whether an aggregate function stands in the block itself, which
+// without GROUP BY makes one row of all its rows.
+func folds(n *ast.SelectStmt) bool {
+	for _, f := range n.Fields.Fields {
+		if f.Expr != nil && hasAggregate(f.Expr) {
+			return true
+		}
+	}
+	if n.OrderBy != nil {
+		for _, by := range n.OrderBy.Items {
+			if hasAggregate(by.Expr) {
+				return true
+			}
+		}
+	}
+	return n.Having != nil && hasAggregate(n.Having.Expr)
 }
 
 // sequenceFinder looks for what makes a row of a block depend on the others. It
@@ -298,19 +307,7 @@ func (b *builder) noteTrue(query ast.ResultSetNode) {
 // their keys.
 func (b *builder) grouped(blk *block, n *ast.SelectStmt, col Column) bool {
 	if n.GroupBy == nil {
-		for _, f := range n.Fields.Fields {
-			if f.Expr != nil && hasAggregate(f.Expr) {
-				return false
-			}
-		}
-		if n.OrderBy != nil {
-			for _, by := range n.OrderBy.Items {
-				if hasAggregate(by.Expr) {
-					return false
-				}
-			}
-		}
-		return n.Having == nil || !hasAggregate(n.Having.Expr)
+		return !folds(n)
 	}
 	if n.GroupBy.Rollup {
 		return false
