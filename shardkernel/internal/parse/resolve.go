@@ -46,11 +46,22 @@ func (r *resolver) Enter(n ast.Node) (ast.Node, bool) {
 	case *ast.FuncCallExpr:
 		b.see(n.Schema, n.FnName)
 		b.noteFunction(n)
+	case *ast.BinaryOperationExpr:
+		if n.Op == opcode.EQ {
+			b.noteEquated(n.L, n.R)
+		}
 	case *ast.PatternInExpr:
+		if len(n.List) == 1 {
+			b.noteEquated(n.Expr, n.List[0])
+		}
 		if sub, ok := n.Sel.(*ast.SubqueryExpr); ok {
+			b.noteEquated(n.Expr, sub)
 			b.noteMember(r.block, n.Expr, sub.Query)
 		}
 	case *ast.CompareSubqueryExpr:
+		if n.Op == opcode.EQ {
+			b.noteEquated(n.L, n.R)
+		}
 		if sub, ok := n.R.(*ast.SubqueryExpr); ok && n.Op == opcode.EQ && !n.All {
 			b.noteMember(r.block, n.L, sub.Query)
 		}

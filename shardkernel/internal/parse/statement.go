@@ -40,6 +40,8 @@ type Statement struct {
 	Scopes []Scope
 	// Features is what occurs anywhere in the statement.
 	Features Feature
+	// Equated holds the ordinals of the parameters that stand in an equality.
+	Equated []int
 	// Defaults are the columns, in lower case, whose default stands as a value,
 	// DEFAULT(c), anywhere in the statement.
 	Defaults []string
@@ -180,6 +182,7 @@ const (
 	FeaturePartition                          // PARTITION (p0)
 	FeatureSchemaName                         // DATABASE(), SCHEMA()
 	FeatureIndexHint                          // USE, FORCE, IGNORE INDEX
+	FeatureFraction                           // a constant with digits behind the point stands in an equality
 	FeatureStar                               // * or t.* in a select list, or columns that a natural join finds
 	FeatureMatch                              // MATCH … AGAINST
 	FeatureSkipLocked                         // FOR UPDATE SKIP LOCKED, FOR SHARE SKIP LOCKED
