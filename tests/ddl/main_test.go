@@ -182,7 +182,7 @@ func lines(t *testing.T, db interface {
 }, query string, args ...any,
 ) []string {
 	t.Helper()
-	rows, err := db.QueryContext(t.Context(), query, args...)
+	rows, err := db.QueryContext(t.Context(), query, args...) //nolint:rowserrcheck // Lines checks it
 	if err != nil {
 		t.Fatalf("%s\n%v", query, err)
 	}

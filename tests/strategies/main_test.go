@@ -116,7 +116,7 @@ func (s *service) units(ctx context.Context, t *testing.T, query string, args ..
 // lines asks for rows, each as one line, and sorts them.
 func lines(ctx context.Context, t *testing.T, pool *sql.DB, query string, args ...any) []string {
 	t.Helper()
-	rows, err := pool.QueryContext(ctx, query, args...)
+	rows, err := pool.QueryContext(ctx, query, args...) //nolint:rowserrcheck // Lines checks it
 	if err != nil {
 		t.Fatalf("%s with %q\n%v", query, args, err)
 	}
