@@ -21,6 +21,16 @@ type answer struct {
 	err     error
 }
 
+// clone copies an answer, which comparing changes.
+func (a answer) clone() answer {
+	rows := make([][]any, len(a.rows))
+	for i := range rows {
+		rows[i] = slices.Clone(a.rows[i])
+	}
+	a.rows = rows
+	return a
+}
+
 func read(rows *sql.Rows, err error) answer {
 	if err != nil {
 		return answer{err: err}

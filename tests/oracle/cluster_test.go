@@ -23,15 +23,20 @@ import (
 type topology struct {
 	name            string
 	sources, tables int // data sources, and actual tables in each
+	hosts           int // servers that the data sources are spread over
 }
 
-var topologies = []topology{{"one", 1, 1}, {"three", 3, 1}, {"eight", 4, 2}, {"together", 1, 4}}
+var topologies = []topology{{"one", 1, 1, 1}, {"three", 3, 1, 2}, {"eight", 4, 2, 2}, {"together", 1, 4, 1}, {"two", 2, 1, 1}, {"sixteen", 8, 2, 2}}
 
 // cluster is one topology, and one unsharded database with the same rows.
 type cluster struct {
 	topology
 	servers []*mariadb.Server
 	prefix  string
+	// whole names the unsharded database. shared is true for clusters that have it
+	// of another.
+	whole  string
+	shared bool
 	// pools by protocol: the arguments prepared by the server, interpolated by
 	// the driver.
 	prepared, interpolated *pair
@@ -71,7 +76,26 @@ func (r *trace) take() []string {
 // newCluster makes the databases, with empty tables, and opens them.
 func newCluster(t *testing.T, prefix string, top topology) *cluster {
 	t.Helper()
-	c := &cluster{topology: top, servers: mariadb.Shared(t, 2), prefix: prefix + "_" + top.name, trace: &trace{}}
+	prefix += "_" + top.name
+	return makeCluster(t, &cluster{topology: top, prefix: prefix, whole: prefix + "_all"})
+}
+
+// newClusters makes and fills clusters that share one unsharded database. They
+// are for statements that change nothing.
+func newClusters(t *testing.T, prefix string, tops ...topology) []*cluster {
+	t.Helper()
+	var clusters []*cluster
+	for i, top := range tops {
+		c := makeCluster(t, &cluster{topology: top, prefix: prefix + "_" + top.name, whole: prefix + "_all", shared: i > 0})
+		c.fill(t)
+		clusters = append(clusters, c)
+	}
+	return clusters
+}
+
+func makeCluster(t *testing.T, c *cluster) *cluster {
+	t.Helper()
+	c.servers, c.trace = mariadb.Shared(t, 2), &trace{}
 	create := func(server *mariadb.Server, database string, ddl []string) *sql.DB {
 		if err := server.CreateDatabase(t.Context(), database); err != nil {
 			t.Fatal(err)
@@ -90,7 +114,9 @@ func newCluster(t *testing.T, prefix string, top topology) *cluster {
 	for _, table := range tables {
 		all = append(all, table.ddl(table.name))
 	}
-	create(c.servers[0], c.schema(), all)
+	if !c.shared {
+		create(c.servers[0], c.schema(), all)
+	}
 	for i := range c.sources {
 		c.nodes = append(c.nodes, create(c.server(i), c.database(i), c.nodeDDL(i)))
 	}
@@ -99,9 +125,9 @@ func newCluster(t *testing.T, prefix string, top topology) *cluster {
 	return c
 }
 
-func (c *cluster) server(i int) *mariadb.Server { return c.servers[i%len(c.servers)] }
+func (c *cluster) server(i int) *mariadb.Server { return c.servers[i%min(len(c.servers), c.hosts)] }
 func (c *cluster) database(i int) string        { return fmt.Sprintf("%s_%d", c.prefix, i) }
-func (c *cluster) schema() string               { return c.prefix + "_all" }
+func (c *cluster) schema() string               { return c.whole }
 
 // staffSource is the data source of the single table.
 func (c *cluster) staffSource() int { return c.sources - 1 }

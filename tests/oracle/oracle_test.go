@@ -7,7 +7,6 @@ import (
 	"database/sql"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -81,122 +80,128 @@ func (c *cluster) as(protocol string, statement fragment) (*pair, string, []any)
 	return c.interpolated, text, args
 }
 
-// tally counts what became of the statements.
-type tally struct {
-	run, answered, failed, wrong, known int
-	refused                             map[string]int
-}
+// asked is what the unsharded database answers to a query.
+type asked struct{ want, everything answer }
 
-func (n *tally) add(m tally) {
-	n.run, n.answered, n.failed, n.wrong = n.run+m.run, n.answered+m.answered, n.failed+m.failed, n.wrong+m.wrong
-	for reason, count := range m.refused {
-		if n.refused == nil {
-			n.refused = map[string]int{}
-		}
-		n.refused[reason] += count
-	}
-}
-
-func (n *tally) String() string {
-	var b strings.Builder
-	total := 0
-	for _, count := range n.refused {
-		total += count
-	}
-	fmt.Fprintf(&b, "%d run, %d answered alike, %d failed alike, %d refused, %d wrong, %d statements of them known", n.run, n.answered, n.failed, total, n.wrong, n.known)
-	var reasons []string
-	for reason, count := range n.refused {
-		reasons = append(reasons, fmt.Sprintf("%7d %s", count, reason))
-	}
-	slices.Sort(reasons)
-	slices.Reverse(reasons)
-	for _, r := range reasons[:min(len(reasons), 60)] {
-		b.WriteString("\n" + r)
-	}
-	return b.String()
-}
-
-// check runs one query in every protocol and compares; problems are what differs.
-func (c *cluster) check(ctx context.Context, seed uint64) (n tally, problems []string) {
-	g := newGenerator(seed, c.schema())
-	q := g.query()
+// judge asks one query of the unsharded database and of every cluster, in every
+// protocol, and compares.
+func judge(ctx context.Context, clusters []*cluster, seed uint64, p profile, r *report) (problems []string) {
+	g := newGenerator(seed, clusters[0].schema())
+	q := g.queryOf(p)
 	way := g.IntN(5)
-	n.refused = map[string]int{}
+	text := q.statement.text()
+	l := label(text)
 	for _, protocol := range protocols {
-		p, text, args := c.as(protocol, q.statement)
-		c.trace.take()
-		n.run++
-		got := p.ask(ctx, way, text, args)
-		units := c.trace.take()
-		if reason, ok := refused(got.err); ok {
-			n.refused[reason]++
-			if len(units) > 0 && !strings.Contains(got.err.Error(), "sort") {
-				reason = "late: " + reason
-				n.refused[reason]++
+		a := clusters[0].reference(ctx, q, protocol)
+		if a.everything.err != nil {
+			r.notes["no order of the rows to compare with: "+a.everything.err.Error()]++
+		}
+		for _, c := range clusters {
+			if problem := c.check(ctx, q, a, protocol, way, p, &l, r); problem != "" {
+				problems = append(problems, problem)
 			}
-			continue
-		}
-		want := read(p.single.QueryContext(ctx, text, args...))
-		var everything answer
-		if q.everything.sql != "" && want.err == nil && got.err == nil {
-			_, all, allArgs := c.as(protocol, q.everything)
-			everything = p.askSingle(ctx, all, allArgs, len(args) > 0 && protocol == "prepared")
-		}
-		difference := q.differ(want, got, everything)
-		switch {
-		case difference == "" && want.err != nil:
-			n.failed++
-			if len(units) == 0 && got.err != nil && strings.Contains(got.err.Error(), "sharding") {
-				n.refused["an error of ours where the server fails, too"]++
-			}
-		case difference == "":
-			n.answered++
-		default:
-			n.wrong++
-			if len(problems) > 0 { // the same in another protocol, most likely
-				problems[0] = protocol + ", " + problems[0]
-				continue
-			}
-			problems = append(problems, fmt.Sprintf("%s, way %d, %s, %s: %s\n%s\nargs %s\nunits\n  %s",
-				protocol, way, c.name, q.shape, difference, text, rowtext.Show(args), strings.Join(units, "\n  ")))
-		}
-		if q.unsure {
-			n.refused["(the server contradicts itself about the order)"]++
-		}
-		if everything.err != nil {
-			n.refused["(no companion: "+everything.err.Error()+")"]++
 		}
 	}
-	return n, problems
+	return problems
+}
+
+func (c *cluster) reference(ctx context.Context, q *query, protocol string) (a asked) {
+	p, text, args := c.as(protocol, q.statement)
+	a.want = read(p.single.QueryContext(ctx, text, args...))
+	if q.everything.sql != "" && a.want.err == nil {
+		_, all, allArgs := c.as(protocol, q.everything)
+		a.everything = p.askSingle(ctx, all, allArgs, len(args) > 0 && protocol == "prepared")
+	}
+	return a
+}
+
+// check asks one cluster in one protocol; the problem is how its answer differs.
+func (c *cluster) check(ctx context.Context, q *query, a asked, protocol string, way int, prof profile, l *labels, r *report) (problem string) {
+	p, text, args := c.as(protocol, q.statement)
+	c.trace.take()
+	got := p.ask(ctx, way, text, args)
+	units := c.trace.take()
+	at := c.place(ctx, p, text, args, got.err, units)
+	if reason, ok := refused(got.err); ok {
+		if len(units) > 0 {
+			reason = "late: " + reason
+		}
+		if a.want.err != nil {
+			r.count(prof, at, l, failed)
+			return ""
+		}
+		r.count(prof, at, l, refusedHere)
+		r.refuse(at, reason, q.statement.text())
+		return ""
+	}
+	difference := q.differ(a.want.clone(), got, a.everything.clone())
+	if q.unsure {
+		r.notes["the server contradicts itself about the order"]++
+	}
+	switch {
+	case difference != "":
+		problem = fmt.Sprintf("%s, way %d, %s, %s: %s\n%s\nargs %s\n%sunits\n  %s",
+			protocol, way, c.name, q.shape, difference, text, rowtext.Show(args), route(ctx, p, text, args), strings.Join(units, "\n  "))
+		if isKnown(problem) {
+			r.count(prof, at, l, knownWrong)
+			return ""
+		}
+		r.count(prof, at, l, wrong)
+	case a.want.err != nil:
+		r.count(prof, at, l, failed)
+		if len(units) == 0 && got.err != nil && strings.Contains(got.err.Error(), "sharding") {
+			r.notes["an error of ours where the server fails, too"]++
+		}
+	default:
+		r.count(prof, at, l, answered)
+	}
+	return problem
+}
+
+// place says where the rows were that a statement concerned.
+func (c *cluster) place(ctx context.Context, p *pair, text string, args []any, err error, units []string) place {
+	switch here := c.tables > 1 && c.sources == 1; {
+	case c.sources*c.tables == 1, err == nil && len(units) == 0:
+		return onOneNode
+	case len(units) == 1:
+		preview, err := p.plugin.Preview(ctx, text, args...)
+		if err == nil && len(preview.Units) == 1 && preview.Kind != "united" && preview.Kind != "gathered" {
+			return onOneNode
+		}
+		if here {
+			return together
+		}
+	case here:
+		return together
+	}
+	return scattered
+}
+
+func route(ctx context.Context, p *pair, text string, args []any) string {
+	preview, err := p.plugin.Preview(ctx, text, args...)
+	if err != nil {
+		return fmt.Sprintf("route: %v\n", err)
+	}
+	return fmt.Sprintf("route: %s, %s\n", preview.Kind, preview.Reason)
 }
 
 // TestGeneratedSelectsAnswerAsUnsharded runs a fixed set of generated SELECTs.
 func TestGeneratedSelectsAnswerAsUnsharded(t *testing.T) {
 	first, count := statements(t, 150)
-	var clusters []*cluster
-	for _, top := range topologies {
-		c := newCluster(t, "select", top)
-		c.fill(t)
-		clusters = append(clusters, c)
-	}
-	var total tally
+	clusters := newClusters(t, "select", topologies...)
+	r := newReport()
 	failures := 0
 	for seed := first; seed < first+uint64(count); seed++ {
-		for _, c := range clusters {
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-			n, problems := c.check(ctx, seed)
+		for p := range profiles {
+			ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+			problems := judge(ctx, clusters, seed, p, r)
 			cancel()
-			total.add(n)
-			for _, p := range problems {
-				if isKnown(p) {
-					total.known++
-					continue
-				}
+			for _, problem := range problems {
 				if failures++; failures <= 40 {
-					t.Errorf("seed %d: %s\nrerun: ORACLE_SEED=%d ORACLE_N=1 go test -run '^%s$' ./tests/oracle\n", seed, p, seed, t.Name())
+					t.Errorf("seed %d, %s: %s\nrerun: ORACLE_SEED=%d ORACLE_N=1 go test -run '^%s$' ./tests/oracle\n", seed, profileNames[p], problem, seed, t.Name())
 				}
 			}
 		}
 	}
-	t.Log(&total)
+	t.Log(r)
 }

@@ -61,7 +61,15 @@ func (b *block) sql(extra ...fragment) fragment {
 	return f(out, b.group)
 }
 
-// query makes one SELECT.
+// queryOf makes one SELECT in a profile's manner.
+func (g *generator) queryOf(p profile) *query {
+	if p == typical {
+		return g.typical()
+	}
+	return g.query()
+}
+
+// query makes one wild SELECT.
 func (g *generator) query() *query {
 	var q *query
 	switch n := g.IntN(120); {

@@ -330,6 +330,39 @@ func (o *outcome) differ(got outcome, w *write) string {
 	return ""
 }
 
+// tally counts what became of writes.
+type tally struct {
+	run, answered, failed, wrong int
+	refused                      map[string]int
+}
+
+func (n *tally) add(m tally) {
+	n.run, n.answered, n.failed, n.wrong = n.run+m.run, n.answered+m.answered, n.failed+m.failed, n.wrong+m.wrong
+	for reason, count := range m.refused {
+		if n.refused == nil {
+			n.refused = map[string]int{}
+		}
+		n.refused[reason] += count
+	}
+}
+
+func (n *tally) String() string {
+	var b strings.Builder
+	total := 0
+	var reasons []string
+	for reason, count := range n.refused {
+		total += count
+		reasons = append(reasons, fmt.Sprintf("%7d %s", count, reason))
+	}
+	fmt.Fprintf(&b, "%d run, %d done alike, %d failed alike, %d refused, %d wrong", n.run, n.answered, n.failed, total, n.wrong)
+	slices.Sort(reasons)
+	slices.Reverse(reasons)
+	for _, r := range reasons[:min(len(reasons), 60)] {
+		b.WriteString("\n" + r)
+	}
+	return b.String()
+}
+
 // step runs one write on both sides and compares. The sharded side goes first:
 // what it refuses the other does not run.
 func (c *cluster) step(ctx context.Context, g *generator, single, sharded execer, n *tally) (problem string, w write) {
