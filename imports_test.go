@@ -60,6 +60,7 @@ var arrow = map[string][]string{
 	"shardkernel/internal/transaction": {
 		"internal/fault", "shardkernel/internal/dialect", "shardkernel/internal/execute", "shardkernel/internal/plan",
 	},
+	"shardkernel/internal/broadcast": {"internal/fault", "shardkernel/internal/value"},
 	"shardkernel/internal/session": {
 		"internal/fault", "shardkernel/internal/execute", "shardkernel/internal/transaction",
 	},

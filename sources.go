@@ -71,8 +71,9 @@ func open(cfg *config.Config, o *options, caller *callerPool) (*sources, *shardk
 	}
 	kernel, err := shardkernel.New(rules, s.kernelSources(), shardkernel.Options{
 		Props: cfg.Props, ImplicitWrites: cfg.Transaction.ImplicitWrites(), IDLease: cfg.IDLease,
-		Trace: o.tracer(cfg.Props.SQLShow, log),
-		Warn:  func(ctx context.Context, message string) { log.Warn(ctx, "%s", message) },
+		BroadcastCheck: cfg.Sharding.BroadcastCheck,
+		Trace:          o.tracer(cfg.Props.SQLShow, log),
+		Warn:           func(ctx context.Context, message string) { log.Warn(ctx, "%s", message) },
 	})
 	if err != nil {
 		return nil, nil, errors.Join(err, s.closeOwn())

@@ -16,11 +16,12 @@ import (
 // Ignoring them would answer differently from what the file says.
 var later = map[reflect.Type][]string{
 	reflect.TypeFor[Config]():      {"readwriteSplitting", "rules", "database"},
-	reflect.TypeFor[Sharding]():    {"broadcastCheck"},
 	reflect.TypeFor[Table]():       {"trustModel"},
 	reflect.TypeFor[Defaults]():    {"trustModel"},
 	reflect.TypeFor[Transaction](): {"xa"},
 	reflect.TypeFor[Props]():       {"primaryOnly"},
+
+	reflect.TypeFor[BroadcastCheck](): {"interval"},
 }
 
 // decoder fills the structs from a document. It goes on after an error, so that

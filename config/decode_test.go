@@ -64,7 +64,7 @@ props: {primaryOnly: true}
 `), "yaml")
 	wantFaults(t, err,
 		"sharding.tables.t_order.trustModel: is not supported yet; remove it",
-		"sharding.broadcastCheck: is not supported yet; remove it",
+		"sharding.broadcastCheck.interval: is not supported yet; remove it",
 		"transaction.xa: is not supported yet; remove it",
 		"props.primaryOnly: is not supported yet; remove it",
 		"database: is not supported yet; remove it",

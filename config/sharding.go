@@ -24,6 +24,9 @@ type Sharding struct {
 	// BroadcastTables are tables with the same content in every data source. In
 	// a file the list may also be one text with commas. Defaults to none.
 	BroadcastTables []string `yaml:"broadcastTables,omitempty"`
+	// BroadcastCheck says how Plugin.CheckBroadcast reports on them. Defaults to
+	// the default of each setting.
+	BroadcastCheck BroadcastCheck `yaml:"broadcastCheck,omitempty"`
 	// Defaults are the strategies and the key generation of sharded tables that
 	// set none. Defaults to none.
 	Defaults Defaults `yaml:"defaults,omitempty"`
@@ -31,6 +34,23 @@ type Sharding struct {
 	Algorithms map[string]Algorithm `yaml:"algorithms,omitempty"`
 	// KeyGenerators are the key generators by name. Defaults to none.
 	KeyGenerators map[string]KeyGenerator `yaml:"keyGenerators,omitempty"`
+}
+
+// BroadcastCheck says how the copies of broadcast tables are compared.
+type BroadcastCheck struct {
+	// MaxDifferences is the number of rows that are named of a table whose copies
+	// differ. Defaults to 100.
+	MaxDifferences int `yaml:"maxDifferences,omitempty"`
+}
+
+const defaultDifferences = 100
+
+// WithDefaults returns c with every 0 replaced by its default.
+func (c BroadcastCheck) WithDefaults() BroadcastCheck {
+	if c.MaxDifferences == 0 {
+		c.MaxDifferences = defaultDifferences
+	}
+	return c
 }
 
 // Table is the rule of one logical table.

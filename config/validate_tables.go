@@ -42,6 +42,7 @@ func (k *checker) sharding() {
 	}
 	k.singleTables()
 	k.broadcastTables()
+	k.notNegative("sharding.broadcastCheck.maxDifferences", int64(s.BroadcastCheck.MaxDifferences))
 	k.differentNames()
 	k.bindingTables()
 }

@@ -51,6 +51,8 @@ type Options struct {
 	ImplicitWrites bool
 	// IDLease says which data source key generators keep leases and counters in.
 	IDLease config.IDLease
+	// BroadcastCheck says how CheckBroadcast reports.
+	BroadcastCheck config.BroadcastCheck
 	// Trace is called after every unit; may be nil.
 	Trace Tracer
 	// Warn is told, once a table, what an operator should know; may be nil.
@@ -80,6 +82,9 @@ type Kernel struct {
 	warn     func(ctx context.Context, message string)
 	unknown  sync.Map // logical tables that nobody knows, warned of
 	unique   sync.Map // logical tables whose unique keys were looked at
+
+	differences int           // that a check of a broadcast table lists
+	comparing   chan struct{} // holds one element while somebody compares broadcast tables
 }
 
 // New returns a kernel. There must be a source for every data source of the
@@ -92,6 +97,9 @@ func New(rules *Rules, sources []Source, opts Options) (*Kernel, error) {
 		props:    opts.Props.WithDefaults(),
 		implicit: opts.ImplicitWrites,
 		warn:     opts.Warn,
+
+		differences: opts.BroadcastCheck.WithDefaults().MaxDifferences,
+		comparing:   make(chan struct{}, 1),
 	}
 	for i := range sources {
 		s, err := newSource(sources[i], opts.Trace)

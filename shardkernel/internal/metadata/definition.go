@@ -25,14 +25,24 @@ type Logical interface {
 // Definition returns how an actual table is defined, in a form in which the
 // tables of all nodes are equal if they are alike: line by line, first the
 // columns in their order, then keys and constraints by their logical names, then
-// the table's options and partitions. It fails with ErrNoTable when there is no
-// such table.
+// the table's options and partitions; of a view the columns alone. It fails with
+// ErrNoTable when there is no such table.
 func Definition(ctx context.Context, db *sql.DB, d *dialect.Dialect, table string, names Logical) ([]string, error) {
 	if d.Name == dialect.SQLite.Name {
 		return sqliteDefinition(ctx, db, table)
 	}
+	var kind string
+	err := db.QueryRowContext(ctx, "SELECT table_type FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?", table).Scan(&kind)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, ErrNoTable
+	case err != nil:
+		return nil, err
+	case strings.HasSuffix(kind, "VIEW"): // its text names the schema, and who made it
+		return viewDefinition(ctx, db, table)
+	}
 	var name, text string
-	err := db.QueryRowContext(ctx, "SHOW CREATE TABLE `"+strings.ReplaceAll(table, "`", "``")+"`").Scan(&name, &text)
+	err = db.QueryRowContext(ctx, "SHOW CREATE TABLE `"+strings.ReplaceAll(table, "`", "``")+"`").Scan(&name, &text)
 	var server *mysql.MySQLError
 	if errors.As(err, &server) && server.Number == 1146 {
 		return nil, ErrNoTable
@@ -41,6 +51,39 @@ func Definition(ctx context.Context, db *sql.DB, d *dialect.Dialect, table strin
 		return nil, err
 	}
 	return normalize(text, names), nil
+}
+
+func viewDefinition(ctx context.Context, db *sql.DB, view string) ([]string, error) {
+	columns, err := mysqlTable(ctx, db, view)
+	if err != nil {
+		return nil, err
+	}
+	lines := []string{"VIEW"}
+	for i := range columns {
+		c := &columns[i]
+		lines = append(lines, fmt.Sprintf("`%s` %s null=%t %s", c.Name, c.Type, c.Nullable, c.Collation))
+	}
+	return lines, nil
+}
+
+// PrimaryKey returns the columns of a table's primary key, in lower case and in
+// the key's order; none where the table has none.
+func PrimaryKey(ctx context.Context, db *sql.DB, table string) ([]string, error) {
+	rows, err := db.QueryContext(ctx, "SELECT column_name FROM information_schema.statistics "+
+		"WHERE table_schema = DATABASE() AND table_name = ? AND index_name = 'PRIMARY' ORDER BY seq_in_index", table)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var columns []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		columns = append(columns, strings.ToLower(name))
+	}
+	return columns, rows.Err()
 }
 
 var (
