@@ -26,6 +26,10 @@ test: prepare ## Run all tests of all modules
 test-long: prepare ## Run all tests with the long ones
 	SHARDING_TEST_LONG=1 $(GO) test $$(.ci/race) -count=1 -timeout 80m $(PACKAGES)
 
+.PHONY: oracle
+oracle: prepare ## Compare generated statements with one database; N=1000 SEED=1, or TIME=2h
+	ORACLE_N=$(N) ORACLE_SEED=$(SEED) ORACLE_TIME=$(TIME) $(GO) test -count=1 -v -timeout 0 -run Generated ./tests/oracle
+
 .PHONY: lint
 lint: ## Check style and the usual mistakes
 	$(GOLANGCI_LINT) run $(PACKAGES)

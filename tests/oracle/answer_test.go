@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -134,15 +135,17 @@ func (q *query) differ(want, got, everything answer) string {
 	return q.differInOrder(g, everything)
 }
 
+var nullability = regexp.MustCompile(" (scan|null)=[^ ]+")
+
 // described returns what the columns are. Whether a column of an outer join may
 // be NULL depends on the plan, which depends on the rows.
 func (q *query) described(a answer) []string {
-	if q.shape != "join" && q.shape != "using" {
+	if !q.outer {
 		return a.columns
 	}
 	out := slices.Clone(a.columns)
 	for i := range out {
-		out[i], _, _ = strings.Cut(out[i], " scan=")
+		out[i] = nullability.ReplaceAllString(out[i], "")
 	}
 	return out
 }

@@ -24,9 +24,25 @@ type topology struct {
 	name            string
 	sources, tables int // data sources, and actual tables in each
 	hosts           int // servers that the data sources are spread over
+	// byID shards by other columns: orders and what belongs to them by the order.
+	byID bool
 }
 
-var topologies = []topology{{"one", 1, 1, 1}, {"three", 3, 1, 2}, {"eight", 4, 2, 2}, {"together", 1, 4, 1}, {"two", 2, 1, 1}, {"sixteen", 8, 2, 2}}
+// otherKeys are the sharding columns of tables in topologies byID.
+var otherKeys = map[string]string{"orders": "id", "items": "order_id", "notes": "oid", "tags": "n", "people": "n", "wide": "n"}
+
+// keys returns the sharding columns of a table.
+func (top topology) keys(t *table) []string {
+	if top.byID && len(t.keys) > 0 {
+		return []string{otherKeys[t.name]}
+	}
+	return t.keys
+}
+
+var topologies = []topology{
+	{"one", 1, 1, 1, false}, {"three", 3, 1, 2, false}, {"eight", 4, 2, 2, false}, {"together", 1, 4, 1, false},
+	{"two", 2, 1, 1, false}, {"sixteen", 8, 2, 2, false}, {"byid", 3, 2, 2, true},
+}
 
 // cluster is one topology, and one unsharded database with the same rows.
 type cluster struct {
@@ -182,13 +198,15 @@ func (c *cluster) config(params ...string) *config.Config {
 		if c.tables > 1 {
 			nodes += fmt.Sprintf("_${0..%d}", c.tables-1)
 		}
-		database, key := "mod", t.keys[len(t.keys)-1]
-		if t == tags || t == people {
+		keys := c.keys(t)
+		database, key := "mod", keys[len(keys)-1]
+		text := t.column(key).kind == kindText
+		if text {
 			database = "hash"
 		}
 		rule := config.Table{ActualDataNodes: nodes}
 		if c.sources > 1 {
-			rule.DatabaseStrategy = &config.Strategy{Standard: &config.Standard{Column: t.keys[0], Algorithm: database}}
+			rule.DatabaseStrategy = &config.Strategy{Standard: &config.Standard{Column: keys[0], Algorithm: database}}
 		}
 		if c.tables > 1 {
 			name := "table_" + t.name
@@ -198,13 +216,13 @@ func (c *cluster) config(params ...string) *config.Config {
 				algorithms[name] = config.Algorithm{Type: "HASH_MOD", Props: map[string]any{"shardingCount": c.tables, "hash": "xxhash64"}}
 			default:
 				expression := fmt.Sprintf("%s_${floorMod(%s.intdiv(4), %d)}", t.name, key, c.tables)
-				if t == notes {
+				if t == notes && !c.byID {
 					expression = fmt.Sprintf("notes_${floorMod(oid, %d)}", c.tables)
 				}
 				algorithms[name] = config.Algorithm{Type: "INLINE", Props: map[string]any{"expression": expression}}
 			}
 		}
-		if t == people || t == tags {
+		if text {
 			for _, s := range []*config.Strategy{rule.DatabaseStrategy, rule.TableStrategy} {
 				if s != nil {
 					s.TextKey = config.TextKeyExact

@@ -78,20 +78,24 @@ func (l *labels) hardest() feature {
 	return featRows
 }
 
-// label reads the features off the statement itself, whoever wrote it.
-func label(text string) (l labels) {
+func (l *labels) outer() bool { return slices.Contains(l.kinds, "join: outer") }
+
+// label reads the features off the statement itself, whoever wrote it. keys are
+// the sharding columns, by table.
+func label(text string, keys func(*table) []string) (l labels) {
 	l.has[featRows] = true
 	nodes, _, err := parser.New().Parse(text, "", "")
 	if err != nil || len(nodes) != 1 {
 		l.has[featOther] = true
 		return l
 	}
-	nodes[0].Accept(&labeller{labels: &l})
+	nodes[0].Accept(&labeller{labels: &l, keys: keys})
 	return l
 }
 
 type labeller struct {
 	*labels
+	keys   func(*table) []string
 	blocks []*ast.SelectStmt
 	names  []map[string]string // what qualifies columns in each block, and the table
 	inside []ast.Node
@@ -336,7 +340,7 @@ func (l *labeller) joins(n *ast.SelectStmt) {
 	if len(tied) < 2 {
 		return
 	}
-	switch tables := ties.tables(tied, names); {
+	switch tables := ties.tables(tied, names, l.keys); {
 	case derived: // which counts for itself
 	case tables == nil:
 		l.has[featUnbound] = true
@@ -404,7 +408,7 @@ func (q *equalities) of(e ast.ExprNode) {
 
 // tables returns the tables of the sources if their sharding columns are equated
 // all together, and they are binding tables.
-func (q *equalities) tables(sources []string, names map[string]string) []string {
+func (q *equalities) tables(sources []string, names map[string]string, keys func(*table) []string) []string {
 	var tables []string
 	for _, s := range sources {
 		tables = append(tables, names[s])
@@ -412,7 +416,7 @@ func (q *equalities) tables(sources []string, names map[string]string) []string 
 	key := func(source string) string {
 		for _, t := range sharded {
 			if t.name == names[source] {
-				return t.keys[0]
+				return keys(t)[0]
 			}
 		}
 		return "uid"
@@ -461,7 +465,7 @@ func TestStatementsAreLabelledByWhatTheyHold(t *testing.T) {
 		"WITH d AS (SELECT uid FROM orders) SELECT COUNT(DISTINCT uid) FROM d":                                "CTE [aggregates: of distinct values]",
 		"SELECT o.id FROM orders o, items i, region r WHERE o.uid = i.uid AND r.id = o.region_id ORDER BY -r": "bound join [ORDER BY: an expression]",
 	} {
-		l := label(text)
+		l := label(text, topology{}.keys)
 		got := featureNames[l.hardest()]
 		if len(l.kinds) > 0 {
 			got += " [" + strings.Join(l.kinds, ", ") + "]"

@@ -201,9 +201,6 @@ func (g *generator) throughDerived() *query {
 	}
 	q := g.finish(b, "through")
 	q.statement = f(with, q.statement)
-	if q.everything.sql != "" {
-		q.everything = f(with, q.everything)
-	}
 	return q
 }
 

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // place is where a statement found its rows.
@@ -79,6 +80,7 @@ var barsOfAll = map[place]int{onOneNode: 1000, together: 950}
 
 // report counts statements by what they hold and where they went.
 type report struct {
+	mu      sync.Mutex
 	all     [places][profiles]counts
 	has     [places][features]counts
 	hardest [places][profiles][features]counts
@@ -102,6 +104,8 @@ func newReport() *report {
 }
 
 func (r *report) count(p profile, at place, l *labels, v verdict) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.all[at][p][v]++
 	r.hardest[at][p][l.hardest()][v]++
 	for i, has := range l.has {
@@ -119,6 +123,8 @@ func (r *report) count(p profile, at place, l *labels, v verdict) {
 
 // refuse notes why a statement was refused; the shortest example is kept.
 func (r *report) refuse(at place, why, text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	known := r.reasons[why]
 	if known == nil {
 		known = &reason{example: text}
@@ -128,6 +134,12 @@ func (r *report) refuse(at place, why, text string) {
 	if len(text) < len(known.example) {
 		known.example = text
 	}
+}
+
+func (r *report) note(what string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.notes[what]++
 }
 
 func (r *report) String() string {

@@ -10,15 +10,13 @@ import (
 // query is one SELECT.
 type query struct {
 	statement fragment
-	// everything is the same without LIMIT, with the place in the order as one
-	// more column; empty where rows are compared as a set.
-	everything fragment
-	offset     int
-	width      int  // columns of the statement
-	unsure     bool // the server contradicts itself about the order
-	limited    bool // by LIMIT
-	folded     bool // texts of a group may be any of the group's
-	shape      string
+	offset    int
+	width     int  // columns of the statement
+	unsure    bool // the server contradicts itself about the order
+	limited   bool // by LIMIT
+	folded    bool // texts of a group may be any of the group's
+	outer     bool // has an outer join
+	shape     string
 }
 
 // block is a SELECT without ORDER BY and LIMIT.
@@ -40,7 +38,7 @@ type item struct {
 	star bool
 }
 
-func (b *block) sql(extra ...fragment) fragment {
+func (b *block) sql() fragment {
 	var list []fragment
 	for _, i := range b.items {
 		switch {
@@ -50,7 +48,6 @@ func (b *block) sql(extra ...fragment) fragment {
 			list = append(list, i.expr)
 		}
 	}
-	list = append(list, extra...)
 	out := f(b.head, " ", join(list, ", "))
 	if b.from.sql != "" {
 		out = f(out, " FROM ", b.from)
@@ -307,50 +304,24 @@ func (g *generator) plain(b *block) *query {
 // finish adds ORDER BY and LIMIT.
 func (g *generator) finish(b *block, shape string) *query {
 	q := &query{shape: shape, folded: b.folded}
-	var by, keys []fragment
-	var ways []string
+	var by []fragment
 	if g.in(65) {
 		for range 1 + g.IntN(3) {
-			text, key, ok := g.orderItem(b)
-			if !ok {
-				continue
+			if text, ok := g.orderItem(b); ok {
+				by = append(by, f(text, one(g, "", " ASC", " DESC", " desc")))
 			}
-			way := one(g, "", " ASC", " DESC", " desc")
-			by, keys, ways = append(by, f(text, way)), append(keys, key), append(ways, way)
 		}
 	}
 	if len(by) > 0 && !b.grouped && b.head != "SELECT DISTINCT" && g.in(60) {
 		for _, src := range b.sources {
 			for _, column := range strings.Split(src.primary, ", ") {
-				name := src.alias + "." + column
-				by, keys, ways = append(by, f(name)), append(keys, f(name)), append(ways, "")
+				by = append(by, f(src.alias, ".", column))
 			}
 		}
 	}
 	statement := b.sql()
-	rank := f("1 AS rank_")
 	if len(by) > 0 {
 		statement = f(statement, one(g, " ORDER BY ", " order by "), join(by, ", "))
-		var order []fragment
-		for i := range keys {
-			order = append(order, f(keys[i], ways[i]))
-		}
-		rank = f("DENSE_RANK() OVER (ORDER BY ", join(order, ", "), ") AS rank_")
-	}
-	switch {
-	case b.grouped && len(by) == 0, b.grouped && b.group.sql == "":
-		// One row, or any order.
-	case b.grouped:
-		// A window beside aggregates is beyond the server where they are in
-		// expressions.
-		var extra, order []fragment
-		for i := range keys {
-			extra = append(extra, f(keys[i], " AS key_", i))
-			order = append(order, f("key_", i, ways[i]))
-		}
-		q.everything = f("SELECT d_.*, DENSE_RANK() OVER (ORDER BY ", join(order, ", "), ") FROM (", b.sql(extra...), ") d_")
-	default:
-		q.everything = b.sql(rank)
 	}
 	limit := fragment{}
 	if g.in(35) {
@@ -384,44 +355,31 @@ func (g *generator) finish(b *block, shape string) *query {
 	return q
 }
 
-// orderItem returns an item of ORDER BY, as written and as the expression that
-// it stands for.
-func (g *generator) orderItem(b *block) (text, key fragment, ok bool) {
+// orderItem returns an item of ORDER BY.
+func (g *generator) orderItem(b *block) (text fragment, ok bool) {
 	if b.grouped || strings.Contains(b.head, "DISTINCT") || g.in(40) {
 		i := g.IntN(len(b.items))
 		it := b.items[i]
 		if it.star || len(it.expr.args) > 0 {
-			return text, key, false
+			return text, false
 		}
 		switch {
 		case g.in(25) && !b.items[0].star:
-			return f(i + 1), it.expr, true
+			return f(i + 1), true
 		case it.alias != "" && g.in(60):
-			return f(it.alias), it.expr, true
+			return f(it.alias), true
 		}
-		return it.expr, it.expr, !b.shadowed(it.expr)
+		return it.expr, true
 	}
 	src, c := g.pick(&b.scope)
 	if g.in(30) {
 		src, c = g.key(&b.scope)
 	}
-	expr := f(src.alias + "." + c.name)
 	switch {
 	case g.in(20):
-		expr = f(g.expression(&b.scope, nil))
+		return f(g.expression(&b.scope, nil)), true
 	case len(b.sources) == 1 && !b.shadow[c.name] && g.in(70):
-		expr = f(c.name)
+		return f(c.name), true
 	}
-	return expr, expr, !b.shadowed(expr)
-}
-
-// shadowed reports whether an expression names a column by a word that is also
-// an alias, which ORDER BY reads in another way.
-func (b *block) shadowed(expr fragment) bool {
-	for name := range b.shadow {
-		if strings.Contains(strings.ToLower(expr.sql), name) {
-			return true
-		}
-	}
-	return false
+	return f(src.alias + "." + c.name), true
 }

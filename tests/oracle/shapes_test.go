@@ -213,10 +213,7 @@ func (g *generator) derived() *query {
 		g.selected(b)
 		q := g.finish(b, "cte")
 		with := f("WITH ", name, " AS (", text, ") ")
-		q.statement, q.everything = f(with, q.statement), f(with, q.everything)
-		if name == src.name || strings.Contains(text.sql, name) {
-			q.everything = fragment{} // the name within means the table
-		}
+		q.statement = f(with, q.statement)
 		return q
 	}
 	g.conditions(b)

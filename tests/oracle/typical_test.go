@@ -2,61 +2,27 @@
 
 package oracle_test
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // listing is a SELECT as a service has it: items, what follows them up to
 // HAVING, and the order.
 type listing struct {
 	with, items, rest fragment
-	by                []sorting
+	by                string
 	limit             fragment
 	offset            int
 	folded            bool
 }
 
-// sorting is an item of ORDER BY. key is the expression that it stands for; if
-// empty, text is the name of a column of the result.
-type sorting struct {
-	text, key string
-	desc      bool
-}
-
-func (s sorting) way() string {
-	if s.desc {
-		return " DESC"
-	}
-	return ""
-}
-
-// query writes the listing, and the same with the place of every row.
 func (l *listing) query(shape string) *query {
 	q := &query{shape: "typical " + shape, offset: l.offset, limited: l.limit.sql != "", folded: l.folded}
-	statement := f(l.with, "SELECT ", l.items, l.rest)
-	if len(l.by) > 0 {
-		var by, places []string
-		keys := l.items
-		for i, s := range l.by {
-			by = append(by, s.text+s.way())
-			place := "d_." + s.text
-			if s.key != "" {
-				place = fmt.Sprintf("key_%d", i)
-				keys = f(keys, ", ", s.key, " AS ", place)
-			}
-			places = append(places, place+s.way())
-		}
-		statement = f(statement, " ORDER BY ", strings.Join(by, ", "))
-		q.everything = f(l.with, "SELECT d_.*, DENSE_RANK() OVER (ORDER BY ", strings.Join(places, ", "), ") FROM (SELECT ", keys, l.rest, ") d_")
+	q.statement = f(l.with, "SELECT ", l.items, l.rest)
+	if l.by != "" {
+		q.statement = f(q.statement, " ORDER BY ", l.by)
 	}
-	q.statement = f(statement, l.limit)
+	q.statement = f(q.statement, l.limit)
 	return q
 }
-
-func asc(key string) sorting         { return sorting{text: key, key: key} }
-func desc(key string) sorting        { return sorting{text: key, key: key, desc: true} }
-func named(name, key string) sorting { return sorting{text: name, key: key} }
 
 // typical makes a SELECT like those of services for orders, payments and
 // attendance.
@@ -183,7 +149,7 @@ func (g *generator) ofOneUser() *query {
 		l.rest = f(" FROM orders WHERE uid = ", g.user(), " AND id = ", g.value(one(g, orderIDs...)))
 	}
 	if g.in(50) {
-		l.by = one(g, []sorting{desc("at"), desc("id")}, []sorting{desc("id")}, []sorting{asc("id")})
+		l.by = one(g, "at DESC, id DESC", "id DESC", "id")
 		g.page(l, 50)
 	}
 	q := l.query("one user")
@@ -200,25 +166,25 @@ func (g *generator) listed() *query {
 	switch g.IntN(9) {
 	case 0: // any order
 	case 1:
-		l.by = []sorting{desc("at"), asc("uid"), asc("id")}
+		l.by = "at DESC, uid, id"
 	case 2:
-		l.by = []sorting{desc("price"), asc("uid"), asc("id")}
+		l.by = "price DESC, uid, id"
 	case 3:
-		l.by = []sorting{asc("name"), asc("uid"), asc("id")}
+		l.by = "name, uid, id"
 	case 4:
-		l.by = []sorting{asc("status"), desc("day"), asc("uid"), asc("id")}
+		l.by = "status, day DESC, uid, id"
 	case 5: // the next page, after the last row seen
 		l.rest = f(" FROM orders", where(terms, f("id > ", g.value(one(g, orderIDs...)))))
-		l.by = []sorting{asc("id"), asc("uid")}
+		l.by = "id, uid"
 	case 6:
 		l.rest = f(" FROM orders", where(terms, f("(day, id) < (", g.value("2026-01-01"), ", ", g.value(one(g, orderIDs...)), ")")))
-		l.by = []sorting{desc("day"), desc("id")}
+		l.by = "day DESC, id DESC"
 	case 7:
 		key := one(g, "price IS NULL", "FIELD(status, 'new', 'paid')", "CASE WHEN status = 'paid' THEN 0 ELSE 1 END", "DATE(at)", "LOWER(name)", "ABS(amount)", "price * small", "name IS NULL", "LENGTH(txt)")
-		l.by = []sorting{{text: key, key: key, desc: g.in(50)}, asc("uid"), asc("id")}
+		l.by = key + one(g, "", " DESC") + ", uid, id"
 	case 8:
 		l.items = f("uid, id AS n, price AS cost, name")
-		l.by = one(g, []sorting{named("cost", "price"), named("n", "id")}, []sorting{named("2", "id"), named("1", "uid")}, []sorting{{text: "cost", key: "price", desc: true}})
+		l.by = one(g, "cost, n", "2, 1", "cost DESC")
 	}
 	g.page(l, 65)
 	return l.query("list")
@@ -270,17 +236,17 @@ func (g *generator) report() *query {
 	}
 	switch g.IntN(5) {
 	case 0:
-		l.by = []sorting{{text: "n", key: "COUNT(*)", desc: true}}
+		l.by = "n DESC"
 	case 1:
-		l.by = []sorting{{text: "SUM(price)", key: "SUM(price)", desc: true}}
+		l.by = "SUM(price) DESC"
 	case 2:
-		l.by = []sorting{{text: "COUNT(*)", key: "COUNT(*)", desc: true}}
+		l.by = "COUNT(*) DESC"
 		if first != "" {
-			l.by = append(l.by, asc(first))
+			l.by += ", " + first
 		}
 	case 3:
 		if first != "" {
-			l.by = []sorting{asc(first)}
+			l.by = first
 		}
 	}
 	g.page(l, 40)
@@ -317,14 +283,14 @@ func (g *generator) withItems() *query {
 	case 0, 1:
 		l.items = f(one(g, "o.uid, o.id, i.id AS item, i.product, i.qty", "o.*, i.product", "o.id, i.*", "o.uid, o.id, o.price, i.cost * i.qty AS line"))
 		if g.in(70) {
-			l.by = one(g, []sorting{asc("o.uid"), asc("o.id"), asc("i.id")}, []sorting{desc("o.at"), asc("o.id"), asc("i.id")}, []sorting{desc("i.cost"), asc("i.id")})
+			l.by = one(g, "o.uid, o.id, i.id", "o.at DESC, o.id, i.id", "i.cost DESC, i.id")
 			g.page(l, 60)
 		}
 	case 2, 3:
 		l.items = f("o.uid, o.id, ", g.some([]string{"COUNT(*)", "SUM(i.qty)", "SUM(i.qty * i.cost) AS value", "COUNT(i.id) AS pieces", "MAX(i.product)", "GROUP_CONCAT(i.product ORDER BY i.id)"}, 3))
 		l.rest, l.folded = f(l.rest, " GROUP BY o.uid, o.id"), true
 		if g.in(60) {
-			l.by = []sorting{asc("o.uid"), asc("o.id")}
+			l.by = "o.uid, o.id"
 			g.page(l, 50)
 		}
 	case 4:
@@ -334,7 +300,7 @@ func (g *generator) withItems() *query {
 			l.rest = f(l.rest, " HAVING COUNT(*) > 1")
 		}
 		if g.in(50) {
-			l.by = []sorting{{text: "COUNT(*)", key: "COUNT(*)", desc: true}}
+			l.by = "COUNT(*) DESC"
 			g.page(l, 60)
 		}
 	case 5:
@@ -343,7 +309,7 @@ func (g *generator) withItems() *query {
 		l.items = f("o.uid, o.id")
 		l.rest = f(" FROM orders o LEFT JOIN items i ON i.uid = o.uid AND i.order_id = o.id WHERE i.id IS NULL")
 		if g.in(50) {
-			l.by = []sorting{asc("o.uid"), asc("o.id")}
+			l.by = "o.uid, o.id"
 			g.page(l, 50)
 		}
 	}
@@ -355,7 +321,7 @@ func (g *generator) withRegion() *query {
 	if g.in(60) {
 		l.items = f(one(g, "o.uid, o.id, r.name", "o.*, r.name AS region", "o.id, r.pop, r.name"))
 		if g.in(60) {
-			l.by = one(g, []sorting{asc("r.name"), asc("o.uid"), asc("o.id")}, []sorting{desc("o.at"), asc("o.id")})
+			l.by = one(g, "r.name, o.uid, o.id", "o.at DESC, o.id")
 			g.page(l, 60)
 		}
 		return l.query("region")
@@ -366,7 +332,7 @@ func (g *generator) withRegion() *query {
 		l.rest = f(l.rest, " HAVING COUNT(*) > 1")
 	}
 	if g.in(60) {
-		l.by = one(g, []sorting{asc("r.id")}, []sorting{{text: "COUNT(*)", key: "COUNT(*)", desc: true}})
+		l.by = one(g, "r.id", "COUNT(*) DESC")
 	}
 	return l.query("region")
 }
@@ -375,9 +341,7 @@ func (g *generator) different() *query {
 	key := one(g, "status", "uid", "region_id", "day", "name", "uid, status", "region_id, day", "code", "price")
 	l := &listing{items: f("DISTINCT ", key), rest: f(" FROM orders", where(g.filter("", 2))), folded: true}
 	if g.in(60) {
-		for _, k := range strings.Split(key, ", ") {
-			l.by = append(l.by, sorting{text: k, desc: g.in(30)})
-		}
+		l.by = strings.ReplaceAll(key, ", ", one(g, ", ", " DESC, ")) + one(g, "", "", " DESC")
 		g.page(l, 40)
 	}
 	return l.query("distinct")
@@ -410,7 +374,7 @@ func (g *generator) filteredBySubquery() *query {
 	}
 	l.rest = f(" FROM orders o", where(condition, and))
 	if g.in(50) {
-		l.by = []sorting{asc("o.uid"), asc("o.id")}
+		l.by = "o.uid, o.id"
 		g.page(l, 50)
 	}
 	return l.query("subquery")
@@ -425,19 +389,19 @@ func (g *generator) fromDerived() *query {
 	case 1:
 		l.items = f("o.uid, o.id, o.price")
 		l.rest = f(" FROM orders o JOIN (SELECT uid, MAX(id) AS last FROM orders", inner, " GROUP BY uid) m ON m.uid = o.uid AND m.last = o.id")
-		l.by = []sorting{asc("o.uid")}
+		l.by = "o.uid"
 	case 2:
 		l.items, l.rest = f("COUNT(*)"), f(" FROM (SELECT DISTINCT uid FROM orders", inner, ") d")
 	case 3:
 		l.items, l.rest = f("n, COUNT(*)"), f(" FROM (SELECT uid, COUNT(*) AS n FROM orders", inner, " GROUP BY uid) d GROUP BY n")
-		l.by = []sorting{asc("n")}
+		l.by = "n"
 	case 4:
 		l.items, l.rest = f("uid, id, price"), f(" FROM (SELECT uid, id, price FROM orders", inner, " ORDER BY price DESC, uid, id LIMIT 10) d")
-		l.by = []sorting{asc("uid"), asc("id")}
+		l.by = "uid, id"
 	case 5:
 		l.items = f("o.uid, o.paid, i.pieces")
 		l.rest = f(" FROM (SELECT uid, SUM(price) AS paid FROM orders GROUP BY uid) o LEFT JOIN (SELECT uid, COUNT(*) AS pieces FROM items GROUP BY uid) i ON i.uid = o.uid")
-		l.by = []sorting{asc("o.uid")}
+		l.by = "o.uid"
 	}
 	return l.query("derived")
 }
@@ -449,11 +413,11 @@ func (g *generator) feed() *query {
 	l := &listing{items: f(a, one(g, " UNION ALL ", " UNION ALL ", " UNION "), b), folded: true}
 	if g.in(40) {
 		l.items = f("uid FROM orders", where(g.filter("", 1)), one(g, " UNION ", " UNION ALL "), "SELECT uid FROM items")
-		l.by = []sorting{{text: "uid"}}
+		l.by = "uid"
 	} else if g.in(80) {
-		l.by = []sorting{{text: "uid"}, {text: "id", desc: g.in(50)}, {text: "what"}}
+		l.by = one(g, "uid, id, what", "uid, id DESC, what")
 	}
-	if len(l.by) > 0 {
+	if l.by != "" {
 		g.page(l, 50)
 	}
 	return l.query("union")
@@ -468,7 +432,7 @@ func (g *generator) ranked() *query {
 		l.items, l.rest = f("uid, id, ", window, " AS rn"), f(" FROM orders", where(g.filter("", 1)))
 	}
 	if g.in(60) {
-		l.by = []sorting{{text: "uid"}, {text: "id"}}
+		l.by = "uid, id"
 		g.page(l, 40)
 	}
 	return l.query("window")
@@ -479,11 +443,11 @@ func (g *generator) withCTE() *query {
 	if g.in(50) {
 		l.with = f("WITH recent AS (SELECT uid, id, price, status FROM orders", where(g.filter("", 2)), ") ")
 		l.items, l.rest = f("status, COUNT(*) AS n, SUM(price)"), f(" FROM recent GROUP BY status")
-		l.by = []sorting{asc("status")}
+		l.by = "status"
 	} else {
 		l.with = f("WITH spent AS (SELECT uid, SUM(price) AS paid FROM orders", where(g.filter("", 1)), " GROUP BY uid) ")
 		l.items, l.rest = f("s.uid, s.paid"), f(" FROM spent s WHERE s.paid > ", one(g, "0", "5", "(SELECT AVG(paid) FROM spent)"))
-		l.by = []sorting{{text: "paid", key: "s.paid", desc: true}, asc("s.uid")}
+		l.by = "paid DESC, s.uid"
 	}
 	return l.query("cte")
 }

@@ -492,13 +492,12 @@ func (c *cluster) checkWrites(ctx context.Context, seed uint64) (n tally, proble
 
 // TestGeneratedWritesDoAsUnsharded runs a fixed set of generated writes.
 func TestGeneratedWritesDoAsUnsharded(t *testing.T) {
-	first, count := statements(t, 40)
 	var total tally
 	failures := 0
-	for _, top := range topologies {
+	for _, top := range topologies[:4] {
 		c := newCluster(t, "write", top)
 		c.fill(t)
-		for seed := first; seed < first+uint64(count); seed++ {
+		for seed := range seeds(t, 40, 0.05) {
 			// Every ten seeds begin with the same rows, so that a seed can be run again
 			// with those before it.
 			if seed%10 == 0 {
