@@ -151,7 +151,7 @@ func (st *audited) violation(name config.AuditRule, t *rule.Table) *fault.RouteE
 		}
 	case config.AuditMemoryMerge:
 		if m := st.ex.Merge; m != nil && m.InMemory() {
-			return denied(t, "audit memoryMerge: the groups of all nodes would be held in memory", "add conditions that lead to one node")
+			return denied(t, "audit memoryMerge: groups or distinct values of all nodes would be held in memory", "add conditions that lead to one node")
 		}
 	}
 	return nil

@@ -26,9 +26,20 @@ type newFold func() fold
 
 // resolveAggregate returns what makes the fold of an aggregate for each group.
 func resolveAggregate(h *header, item plan.Aggregate) (newFold, error) {
+	plain, err := resolvePlain(h, item)
+	if err != nil || len(item.Distinct) == 0 {
+		return plain, err
+	}
+	keys, err := newKeySet(h, item.Distinct, clauseDistinct)
+	return func() fold { return &distinctFold{fold: plain(), keys: &keys, seen: map[string]struct{}{}} }, err
+}
+
+// resolvePlain is resolveAggregate without regard to DISTINCT.
+func resolvePlain(h *header, item plan.Aggregate) (newFold, error) {
 	clause := [...]string{
 		plan.AggregateCount: "COUNT", plan.AggregateSum: "SUM", plan.AggregateMin: "MIN",
 		plan.AggregateMax: "MAX", plan.AggregateAvg: "AVG",
+		plan.AggregateBitAnd: "BIT_AND", plan.AggregateBitOr: "BIT_OR", plan.AggregateBitXor: "BIT_XOR",
 	}
 	if int(item.Func) >= len(clause) {
 		return nil, fmt.Errorf("sharding: merge: unknown aggregate function %d", item.Func)
@@ -45,6 +56,8 @@ func resolveAggregate(h *header, item plan.Aggregate) (newFold, error) {
 		return func() fold { return &sumFold{index: index, sum: sum{clause: name}} }, nil
 	case plan.AggregateAvg:
 		return resolveAverage(h, item, index)
+	case plan.AggregateBitAnd, plan.AggregateBitOr, plan.AggregateBitXor:
+		return newBitFold(h, index, item.Func, name)
 	}
 	o, err := newOperand(h, item.Column, item.Text, name)
 	if err != nil {

@@ -63,6 +63,11 @@ func open(recipe *plan.Merge, in *inputs, memory *account) (*header, stream, err
 	if err != nil {
 		return nil, nil, err
 	}
+	if recipe.Distinct != nil {
+		if rows, err = newDistinct(recipe.Distinct, head, rows, memory); err != nil {
+			return nil, nil, err
+		}
+	}
 	if len(recipe.Names) > 0 {
 		if rows, err = newNamed(recipe.Names, head, rows); err != nil {
 			return nil, nil, err

@@ -30,7 +30,8 @@ var tableFields = map[string]bool{
 func (c *comparer) same(l, r reflect.Value, field string) error {
 	if l.Kind() == reflect.Interface || l.Kind() == reflect.Pointer {
 		switch {
-		case c.edits.Limit && field == "SelectStmt.Limit", c.edits.Having && field == "SelectStmt.Having" && r.IsNil(), c.edits.Order && field == "SelectStmt.OrderBy" && l.IsNil():
+		case c.edits.Limit && field == "SelectStmt.Limit", c.edits.Having && field == "SelectStmt.Having" && r.IsNil(), c.edits.Order && field == "SelectStmt.OrderBy" && l.IsNil(),
+			c.edits.Groups && (field == "SelectStmt.GroupBy" && l.IsNil() || field == "SelectStmt.OrderBy" && r.IsNil()):
 			return nil
 		case l.IsNil() != r.IsNil():
 			return fmt.Errorf("%s: one is nil", field)
@@ -120,6 +121,8 @@ func (c *comparer) sameList(l, r reflect.Value, field string) error {
 				return fmt.Errorf("%s: a column %s was added", field, f.AsName.O)
 			}
 		}
+		r = r.Slice(0, n)
+	case c.edits.Groups && (field == "GroupByClause.Items" || field == "OrderByClause.Items") && r.Len() > n:
 		r = r.Slice(0, n)
 	case c.edits.Key && r.Len() == n+1 && (field == "InsertStmt.Columns" || field == "InsertStmt.Lists" && l.Type().Elem().Kind() != reflect.Slice):
 		r = r.Slice(0, n)

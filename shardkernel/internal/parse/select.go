@@ -190,7 +190,10 @@ func (b *builder) item(f *ast.SelectField, blk *block, from, to int) Item {
 		if e.Kind() == test_driver.KindString {
 			it.Label = e.GetString()
 		}
+	case *test_driver.ParamMarkerExpr:
+		it.Constant = true
 	}
+	it.Constant = it.Constant || isPlainConstant(expr)
 	if it.HasAggregate && it.Aggregate == nil {
 		it.Computed = b.computed(nil, expr, blk)
 	}
@@ -223,8 +226,34 @@ func (b *builder) aggregate(e *ast.AggregateFuncExpr, blk *block) *Aggregate {
 			col := b.shown(blk, cn)
 			a.Column = &col
 		}
+		a.Each = []Argument{{a.Arg, a.Column}}
+	}
+	if a.Func == "COUNT" && len(e.Args) > 1 {
+		a.Each = b.arguments(e, blk, from, to)
 	}
 	return a
+}
+
+// arguments reads the arguments of an aggregate, which are the tokens [from, to);
+// nil when the tokens do not agree with the tree.
+func (b *builder) arguments(e *ast.AggregateFuncExpr, blk *block, from, to int) []Argument {
+	starts := b.split(from, to)
+	if len(starts) != len(e.Args) {
+		return nil
+	}
+	out := make([]Argument, len(starts))
+	for i, start := range starts {
+		end := to
+		if i+1 < len(starts) {
+			end = starts[i+1] - 1
+		}
+		out[i].Span = b.span(start, end)
+		if cn := columnOf(e.Args[i]); cn != nil {
+			col := b.shown(blk, cn)
+			out[i].Column = &col
+		}
+	}
+	return out
 }
 
 // aggregateFinder looks for an aggregate function outside of subqueries. It

@@ -327,6 +327,7 @@ type Item struct {
 	// Computed is the expression over aggregates that the item is, nil for others
 	// and where it is not understood.
 	Computed *Computed
+	Constant bool // made of literals, or one parameter
 }
 
 // Aggregate is a call of an aggregate function.
@@ -337,6 +338,14 @@ type Aggregate struct {
 	Arg      Span    // the text of the argument list
 	Args     int     // number of arguments
 	Column   *Column // the argument when it is one column
+	// Each holds the arguments of COUNT(DISTINCT), and of any with one argument.
+	Each []Argument
+}
+
+// Argument is one argument of an aggregate.
+type Argument struct {
+	Span
+	Column *Column // nil for any other expression
 }
 
 // Computed is an expression over aggregates, or a part of one. Its leaves are

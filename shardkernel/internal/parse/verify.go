@@ -20,6 +20,7 @@ type Edits struct {
 	Limit   bool  // LIMIT was changed
 	Order   bool  // ORDER BY was added
 	Having  bool  // HAVING was removed
+	Groups  bool  // items were added at the end of GROUP BY and ORDER BY, or these clauses, or ORDER BY was removed
 	Aliases bool  // aliases were added that keep labels
 	// Bound tells, for each marker of the spliced text, which marker's argument
 	// it has, -1 for a value of its own. Nil means that all have theirs.
@@ -28,7 +29,7 @@ type Edits struct {
 
 // none reports whether nothing but names may differ.
 func (e *Edits) none() bool {
-	return !e.Lists && e.Rows == nil && !e.Key && e.Derived == 0 && !e.Limit && !e.Order && !e.Having && !e.Aliases
+	return !e.Lists && e.Rows == nil && !e.Key && e.Derived == 0 && !e.Limit && !e.Order && !e.Having && !e.Groups && !e.Aliases
 }
 
 // Verify proves a splice: parsing spliced must give the tree of the statement in

@@ -114,6 +114,8 @@ type Merge struct {
 	// given; nil: for all.
 	Computed []Computed
 	Having   *Expr
+	// Distinct, where it is not nil, then leaves equal rows out.
+	Distinct *Distinct
 	// Offset rows are skipped, then at most Count are given. HasLimit false:
 	// all.
 	HasLimit      bool
@@ -190,6 +192,9 @@ const (
 	AggregateMin
 	AggregateMax
 	AggregateAvg // from the derived columns Count and Sum
+	AggregateBitAnd
+	AggregateBitOr
+	AggregateBitXor
 )
 
 // Aggregate is the combination of one column.
@@ -203,4 +208,7 @@ type Aggregate struct {
 	Count, Sum ColumnRef
 	// DivPrecision is the server's div_precision_increment, for AVG.
 	DivPrecision int
+	// Distinct is for aggregates of DISTINCT arguments: of a group's rows that are
+	// equal in these keys one counts. Every row is then of one combination of them.
+	Distinct []GroupKey
 }

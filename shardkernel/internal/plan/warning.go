@@ -1,6 +1,9 @@
 package plan
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Warnings name what an execution over several nodes may surprise with.
 func (e *Execution) Warnings() []string {
@@ -21,7 +24,7 @@ func (e *Execution) Warnings() []string {
 	}
 	if m := e.Merge; m != nil {
 		if m.InMemory() {
-			out = append(out, "the groups of all nodes are held in memory, up to props.maxMergeRows")
+			out = append(out, "groups or distinct values of all nodes are held in memory, up to props.maxMergeRows")
 		}
 		if m.HasLimit && m.Offset > 0 {
 			out = append(out, fmt.Sprintf("each node reads the %d rows that OFFSET skips", m.Offset))
@@ -56,4 +59,10 @@ func (e *Execution) Nodes() int {
 
 // InMemory reports whether the merge holds a number of rows in memory that grows
 // with the answer.
-func (m *Merge) InMemory() bool { return m.Kind == MergeGroup && len(m.GroupBy) > 0 }
+func (m *Merge) InMemory() bool {
+	if m.Distinct != nil && !m.Distinct.Sorted {
+		return true
+	}
+	return m.Kind == MergeGroup && (len(m.GroupBy) > 0 ||
+		slices.ContainsFunc(m.Aggregates, func(a Aggregate) bool { return len(a.Distinct) > 0 }))
+}

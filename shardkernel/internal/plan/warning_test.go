@@ -19,8 +19,17 @@ func TestWarningsNameWhatSeveralNodesCost(t *testing.T) {
 			[]string{"2 data sources commit one after the other: a crash in between leaves a part"},
 		},
 		"write inside one": {Execution{Kind: KindStandard, Units: []Unit{two[0], two[0]}, Write: true}, nil},
-		"groups":           {Execution{Kind: KindStandard, Units: two, Merge: &Merge{Kind: MergeGroup, GroupBy: []GroupKey{{}}}}, []string{"the groups of all nodes are held in memory, up to props.maxMergeRows"}},
-		"page":             {Execution{Kind: KindStandard, Units: two, Merge: &Merge{HasLimit: true, Offset: 7}}, []string{"each node reads the 7 rows that OFFSET skips"}},
+		"groups":           {Execution{Kind: KindStandard, Units: two, Merge: &Merge{Kind: MergeGroup, GroupBy: []GroupKey{{}}}}, []string{"groups or distinct values of all nodes are held in memory, up to props.maxMergeRows"}},
+		"distinct values": {
+			Execution{Kind: KindStandard, Units: two, Merge: &Merge{Kind: MergeGroup, Aggregates: []Aggregate{{Distinct: []GroupKey{{}}}}}},
+			[]string{"groups or distinct values of all nodes are held in memory, up to props.maxMergeRows"},
+		},
+		"distinct rows": {
+			Execution{Kind: KindStandard, Units: two, Merge: &Merge{Distinct: &Distinct{}}},
+			[]string{"groups or distinct values of all nodes are held in memory, up to props.maxMergeRows"},
+		},
+		"sorted distinct rows": {Execution{Kind: KindStandard, Units: two, Merge: &Merge{Kind: MergeOrdered, Distinct: &Distinct{Sorted: true}}}, nil},
+		"page":                 {Execution{Kind: KindStandard, Units: two, Merge: &Merge{HasLimit: true, Offset: 7}}, []string{"each node reads the 7 rows that OFFSET skips"}},
 	} {
 		if got := c.execution.Warnings(); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

@@ -142,7 +142,7 @@ func isNumber(c *value.Column) bool {
 // aggregateLeaf gives the merged value of an aggregate of numbers.
 func (c *computing) aggregateLeaf(a *parse.Aggregate, expr parse.Span) (*plan.Expr, error) {
 	switch a.Func {
-	case "COUNT", "SUM":
+	case "COUNT", "SUM", "BIT_AND", "BIT_OR", "BIT_XOR":
 	case "AVG":
 		return c.average(a, expr)
 	case "MIN", "MAX":
@@ -153,7 +153,7 @@ func (c *computing) aggregateLeaf(a *parse.Aggregate, expr parse.Span) (*plan.Ex
 			return nil, c.refuse(c.text(expr) + " is no number, or its type is not known")
 		}
 	default:
-		return nil, refuse(a.Func, "its results are not combined over several nodes yet", "")
+		return nil, refuse(a.Func, "its results are not combined over several nodes", "")
 	}
 	if column, ok := c.selected(expr); ok {
 		return &plan.Expr{Op: plan.OpColumn, Column: column}, nil
@@ -184,9 +184,6 @@ func (c *computing) derivedAggregate(a *parse.Aggregate, d derived) (*plan.Expr,
 // average is a quotient: the servers calculate with more digits of it than they
 // show.
 func (c *computing) average(a *parse.Aggregate, expr parse.Span) (*plan.Expr, error) {
-	if a.Distinct || a.Args != 1 {
-		return nil, refuse(a.Func+"(DISTINCT)", "the nodes' distinct values would have to be made distinct together", "")
-	}
 	if !c.template.server.Dialect.Weights {
 		return nil, c.refuse("the database divides by rules of its own")
 	}
@@ -198,6 +195,9 @@ func (c *computing) average(a *parse.Aggregate, expr parse.Span) (*plan.Expr, er
 	}
 	sum, count := *a, *a
 	sum.Func, count.Func = "SUM", "COUNT"
+	if a.Distinct {
+		return c.distinctAverage(a, &sum, expr)
+	}
 	total, err := c.derivedAggregate(&sum, derived{before: "SUM(", Span: a.Arg, after: ")"})
 	if err != nil {
 		return nil, err

@@ -41,7 +41,8 @@ func (r *recipe) groupBy() error {
 		}
 	}
 	if len(r.merge.GroupBy) == 0 {
-		return refuse(r.text(r.selection.GroupBySpan), "grouping by constants is not computed over several nodes yet", "leave GROUP BY out")
+		// One group, but none over nothing, which is what grouping by any constant is.
+		r.merge.GroupBy = []plan.GroupKey{{Column: r.compute(derived{before: "1"}, groupAlias)}}
 	}
 	return nil
 }

@@ -325,10 +325,13 @@ func printMerge(m *plan.Merge) string {
 		fmt.Fprintf(&b, " by %s%s", printRef(g.Column), printText(g.Text))
 	}
 	for _, a := range m.Aggregates {
-		name := [...]string{"count", "sum", "min", "max", "avg"}[a.Func]
+		name := [...]string{"count", "sum", "min", "max", "avg", "bit_and", "bit_or", "bit_xor"}[a.Func]
 		fmt.Fprintf(&b, " %s(%s%s", name, printRef(a.Column), printText(a.Text))
 		if a.Func == plan.AggregateAvg {
 			fmt.Fprintf(&b, " count=%s sum=%s", printRef(a.Count), printRef(a.Sum))
+		}
+		for _, g := range a.Distinct {
+			fmt.Fprintf(&b, " distinct %s%s", printRef(g.Column), printText(g.Text))
 		}
 		b.WriteString(")")
 	}
@@ -344,6 +347,15 @@ func printMerge(m *plan.Merge) string {
 			b.WriteString(" desc")
 		}
 		b.WriteString(printText(s.Text))
+	}
+	if d := m.Distinct; d != nil {
+		b.WriteString(" distinct")
+		if d.Sorted {
+			b.WriteString(" sorted")
+		}
+		for _, g := range d.Keys {
+			fmt.Fprintf(&b, " %s%s", printRef(g.Column), printText(g.Text))
+		}
 	}
 	if m.HasLimit {
 		fmt.Fprintf(&b, " limit %d,%d", m.Offset, m.Count)

@@ -14,11 +14,11 @@ import (
 // severalSelects writes the units of a SELECT that goes to several nodes, and
 // the recipe that makes one result of their rows.
 func (t *Template) severalSelects(e *plan.Execution, result *route.Result, args []any, meta route.Meta) error {
-	r := &recipe{template: t, selection: t.stmt.Select, meta: meta, args: args}
+	r := &recipe{template: t, selection: t.stmt.Select, meta: meta, args: args, units: result.Units}
 	if err := r.write(); err != nil {
 		return err
 	}
-	limits, err := t.limit(&r.merge, r.merge.Kind != plan.MergeGroup, args)
+	limits, err := t.limit(&r.merge, r.merge.Kind != plan.MergeGroup && !r.unlimited, args)
 	if err != nil {
 		return err
 	}
@@ -26,6 +26,7 @@ func (t *Template) severalSelects(e *plan.Execution, result *route.Result, args 
 	for i := range result.Units {
 		u := &result.Units[i]
 		edits := append(t.names(u), listEdits(u)...)
+		edits = append(edits, r.inserts...)
 		edits = append(edits, limits...)
 		if r.merge.Having != nil {
 			edits = append(edits, edit{Span: r.selection.Having})
@@ -45,11 +46,24 @@ type recipe struct {
 	selection *parse.Select
 	meta      route.Meta
 	args      []any
+	units     []route.Unit
 	merge     plan.Merge
 	derived   []derived
 	counts    map[string]int // derived columns by the stem of their alias
 	computed  map[string]int // places of columns derived once, by their text
 	mark      string         // between stem and number where the text has such aliases
+	// inserts are further edits of every unit.
+	inserts []edit
+	// unlimited keeps LIMIT from the nodes.
+	unlimited bool
+	// sortedBy are the positions that the nodes sort by to make rows distinct.
+	sortedBy []string
+	// refined are the aliases that the nodes group by for aggregates of DISTINCT
+	// arguments. separate lets those do without, at separateAt in Aggregates, that
+	// could do without it if they all can.
+	refined    []string
+	separate   []func(aggregate int) error
+	separateAt []int
 	// hidden is the clause of a position that a * hides, to be checked in the end.
 	hidden string
 }
@@ -77,9 +91,19 @@ const (
 func (r *recipe) write() error {
 	s := r.selection
 	aggregated := s.HasAggregate()
+	if s.Distinct {
+		if err := r.checkDistinctOrder(); err != nil {
+			return err
+		}
+	}
 	if len(s.GroupBy) == 0 && !aggregated {
 		if err := r.orderBy(); err != nil {
 			return err
+		}
+		if s.Distinct {
+			if err := r.distinctRows(); err != nil {
+				return err
+			}
 		}
 		if len(r.merge.OrderBy) > 0 {
 			r.merge.Kind = plan.MergeOrdered
@@ -103,6 +127,14 @@ func (r *recipe) write() error {
 	if err := r.having(); err != nil {
 		return err
 	}
+	if s.Distinct {
+		if err := r.distinctGroups(); err != nil {
+			return err
+		}
+	}
+	if err := r.finishDistinct(); err != nil {
+		return err
+	}
 	return r.finish()
 }
 
@@ -122,7 +154,7 @@ func (r *recipe) item(i int) error {
 			return refuse(r.text(item.Expr), "its column cannot be found between two *", "name the columns")
 		}
 		return r.computeColumn(column, item.Computed, r.text(item.Expr))
-	case len(r.selection.GroupBy) == 0:
+	case len(r.selection.GroupBy) == 0 && !item.Constant:
 		return refuse(r.text(item.Expr), "beside an aggregate without GROUP BY it has no certain value", "leave it out, or group by it")
 	}
 	return nil
@@ -141,11 +173,13 @@ func (r *recipe) aggregate(a *parse.Aggregate, column plan.ColumnRef, expr parse
 		merged.Func, distinct = extremes[a.Func], false
 	case "AVG":
 		merged.Func = plan.AggregateAvg
+	case "BIT_AND", "BIT_OR", "BIT_XOR":
+		merged.Func = bitFunctions[a.Func]
 	default:
-		return refuse(a.Func, "its results are not combined over several nodes yet", "")
+		return refuse(a.Func, "its results are not combined over several nodes", "")
 	}
-	if distinct || a.Args > 1 {
-		return refuse(a.Func+"(DISTINCT)", "the nodes' distinct values would have to be made distinct together", "")
+	if a.Args > 1 && !distinct {
+		return refuse(r.text(expr), "its arguments are not understood", "")
 	}
 	switch merged.Func {
 	case plan.AggregateMin, plan.AggregateMax:
@@ -164,12 +198,15 @@ func (r *recipe) aggregate(a *parse.Aggregate, column plan.ColumnRef, expr parse
 			return refuse(r.text(expr), "it is not certain that the nodes' sums show all their digits; a division, for one, hides some",
 				"sum columns, and what +, - and * make of them; or give the digits: "+a.Func+"(ROUND(…, 4))")
 		}
-		if merged.Func == plan.AggregateSum {
+		if merged.Func == plan.AggregateSum || distinct {
 			break
 		}
 		merged.Count = r.derive(derived{before: "COUNT(", Span: a.Arg, after: ")"}, countAlias)
 		merged.Sum = r.derive(derived{before: "SUM(", Span: a.Arg, after: ")"}, sumAlias)
 		merged.DivPrecision = r.template.server.DivPrecision
+	}
+	if distinct {
+		return r.distinctAggregate(merged, a, expr)
 	}
 	r.merge.Aggregates = append(r.merge.Aggregates, merged)
 	return nil
@@ -177,6 +214,11 @@ func (r *recipe) aggregate(a *parse.Aggregate, column plan.ColumnRef, expr parse
 
 // extremes are MIN and MAX.
 var extremes = map[string]plan.AggregateFunc{"MIN": plan.AggregateMin, "MAX": plan.AggregateMax}
+
+// bitFunctions are the aggregates of bits.
+var bitFunctions = map[string]plan.AggregateFunc{
+	"BIT_AND": plan.AggregateBitAnd, "BIT_OR": plan.AggregateBitOr, "BIT_XOR": plan.AggregateBitXor,
+}
 
 // derive adds a derived column. Its place is counted from the first derived one
 // until finish, as a negative index.
@@ -225,10 +267,7 @@ func (r *recipe) finish() error {
 		place(&r.merge.OrderBy[i].Column)
 		place(&r.merge.OrderBy[i].Text.Weight)
 	}
-	for i := range r.merge.GroupBy {
-		place(&r.merge.GroupBy[i].Column)
-		place(&r.merge.GroupBy[i].Text.Weight)
-	}
+	placeKeys(r.merge.GroupBy, place)
 	for i := range r.merge.Computed {
 		place(&r.merge.Computed[i].Column)
 		placeAll(r.merge.Computed[i].Expr, place)
@@ -240,8 +279,19 @@ func (r *recipe) finish() error {
 		place(&a.Text.Weight)
 		place(&a.Count)
 		place(&a.Sum)
+		placeKeys(a.Distinct, place)
+	}
+	if r.merge.Distinct != nil {
+		placeKeys(r.merge.Distinct.Keys, place)
 	}
 	return nil
+}
+
+func placeKeys(keys []plan.GroupKey, place func(*plan.ColumnRef)) {
+	for i := range keys {
+		place(&keys[i].Column)
+		place(&keys[i].Text.Weight)
+	}
 }
 
 // placeAll places the columns of an expression.

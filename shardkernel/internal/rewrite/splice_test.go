@@ -52,10 +52,11 @@ func boundOf(args, unit []any) []int {
 }
 
 // editsOf is what a unit's text may differ in from the statement, names apart.
-func editsOf(e *plan.Execution, result *route.Result, u *route.Unit, bound []int) parse.Edits {
+func editsOf(stmt *parse.Statement, e *plan.Execution, result *route.Result, u *route.Unit, bound []int) parse.Edits {
 	edits := parse.Edits{Lists: u.Lists != nil, Rows: u.Rows, Key: len(result.Keys) > 0, Aliases: true, Bound: bound}
 	if m := e.Merge; m != nil {
 		edits.Derived, edits.Limit, edits.Order, edits.Having = m.Derived, m.HasLimit, true, m.Having != nil
+		edits.Groups = stmt.Select != nil && stmt.Select.Distinct || slices.ContainsFunc(m.Aggregates, func(a plan.Aggregate) bool { return len(a.Distinct) > 0 })
 	}
 	return edits
 }
@@ -131,7 +132,7 @@ func spliceFaults(c *compiled, e *plan.Execution, args []any) (faults []string) 
 			}
 			return "", u.Names[table]
 		}
-		if err := parse.Verify(stmt, withoutUnions(u, unit.SQL), want, editsOf(e, c.result, u, bound), c.pipeline.dialect); err != nil {
+		if err := parse.Verify(stmt, withoutUnions(u, unit.SQL), want, editsOf(stmt, e, c.result, u, bound), c.pipeline.dialect); err != nil {
 			fault("became\n%s %v\n%v", unit.SQL, unit.Args, err)
 		}
 	}

@@ -44,7 +44,7 @@ func (r *recipe) spellingOf(by *parse.ByItem) spelling {
 	}
 	if aggregate != nil {
 		switch aggregate.Func {
-		case "COUNT", "SUM", "AVG":
+		case "COUNT", "SUM", "AVG", "BIT_AND", "BIT_OR", "BIT_XOR":
 			s.numeric = true
 		case "MIN", "MAX":
 			s.extreme = aggregate

@@ -52,8 +52,6 @@ func (p *Program) refuseScatter() error {
 		switch s := stmt.Select; {
 		case stmt.Features&parse.FeatureSkipLocked != 0 && s.Limit != nil:
 			return p.refuse("SKIP LOCKED with LIMIT", "every node would lock rows that another one's take the place of", "")
-		case s.Distinct:
-			return p.refuse("DISTINCT", "rows are not made distinct over several nodes yet", "")
 		case s.Rollup:
 			return p.refuse("WITH ROLLUP", "the subtotals of nodes are not combined", "")
 		}

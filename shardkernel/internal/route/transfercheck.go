@@ -160,15 +160,10 @@ func (t *transfer) checkOrder(shared bool) error {
 func (t *transfer) separates(columns []parse.Column, combinations [][]int) bool {
 	p := t.program
 	for _, r := range p.refs {
-		if r == t.target || r.scope != t.from.Scope || r.nullable || len(r.keys) == 0 {
+		if r == t.target || !p.holdsKeys(r, t.from.Scope, columns, t.e.meta) {
 			continue
 		}
 		all := true
-		for i := range r.keys {
-			all = all && slices.ContainsFunc(columns, func(c parse.Column) bool {
-				return c.Name == r.keys[i].column && p.ownerOf(t.from.Scope, c, t.e.meta) == r.table
-			})
-		}
 		seen := map[int]bool{}
 		for _, nodes := range combinations {
 			all = all && !seen[nodes[r.index]]

@@ -1,0 +1,180 @@
+package rewrite
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gormshard/sharding/shardkernel/internal/parse"
+	"github.com/gormshard/sharding/shardkernel/internal/plan"
+	"github.com/gormshard/sharding/shardkernel/internal/value"
+)
+
+// An aggregate of DISTINCT arguments cannot be made of the nodes' aggregates, but
+// of the values that they are over. So the nodes group by the arguments too: in
+// each of these smaller groups COUNT(DISTINCT x) is 1, or 0 for NULL, and
+// SUM(DISTINCT x) is x, under the label and of the type that the caller expects,
+// and the merge takes one of the smaller groups that are equal in the arguments.
+// Other aggregates are combined over the smaller groups as over any.
+
+// distinctAggregate takes an aggregate of DISTINCT arguments.
+func (r *recipe) distinctAggregate(merged plan.Aggregate, a *parse.Aggregate, expr parse.Span) error {
+	if a.Each == nil {
+		return refuse(r.text(expr), "its arguments are not understood", "")
+	}
+	if merged.Func == plan.AggregateAvg {
+		merged.Count = r.derive(r.distinctCount(a), countAlias)
+		merged.Sum = r.derive(derived{before: "SUM(DISTINCT ", Span: a.Arg, after: ")"}, sumAlias)
+		merged.DivPrecision = r.template.server.DivPrecision
+	}
+	numbers := a.Func != "COUNT"
+	if numbers && r.isText(a) {
+		return refuse(r.text(expr), "texts that are equal as numbers count once, which the nodes do not tell", "convert the argument to a number")
+	}
+	if r.separates(r.groupedWith(a)) {
+		// Each node has all rows of a value: what the nodes count, or sum, is counted
+		// once. That holds as long as they do not group by other arguments as well.
+		r.separate = append(r.separate, func(i int) error { return r.distinguish(&r.merge.Aggregates[i], a, numbers) })
+		r.separateAt = append(r.separateAt, len(r.merge.Aggregates))
+		r.merge.Aggregates = append(r.merge.Aggregates, merged)
+		return nil
+	}
+	err := r.distinguish(&merged, a, numbers)
+	r.merge.Aggregates = append(r.merge.Aggregates, merged)
+	return err
+}
+
+// groupedWith returns the columns that GROUP BY and the arguments of an aggregate
+// are.
+func (r *recipe) groupedWith(a *parse.Aggregate) []parse.Column {
+	var columns []parse.Column
+	for i := range r.selection.GroupBy {
+		by := &r.selection.GroupBy[i]
+		switch {
+		case by.ByAlias:
+		case by.Item >= 0 && r.selection.Items[by.Item].Column != nil:
+			columns = append(columns, *r.selection.Items[by.Item].Column)
+		case by.Item < 0 && by.Column != nil:
+			columns = append(columns, *by.Column)
+		}
+	}
+	for i := range a.Each {
+		if c := a.Each[i].Column; c != nil {
+			columns = append(columns, *c)
+		}
+	}
+	return columns
+}
+
+// distinguish lets the nodes group by the arguments as well, and the aggregate
+// count one of the groups that are equal in them.
+func (r *recipe) distinguish(merged *plan.Aggregate, a *parse.Aggregate, numbers bool) error {
+	if numbers {
+		column := r.unlessMarked(r.numberOf(a))
+		merged.Distinct = append(merged.Distinct, plan.GroupKey{Column: column})
+		r.refine(column)
+		return nil
+	}
+	for i := range a.Each {
+		key, err := r.argumentKey(&a.Each[i])
+		if err != nil {
+			return err
+		}
+		merged.Distinct = append(merged.Distinct, key)
+		r.refine(key.Column)
+	}
+	return nil
+}
+
+// numberOf returns the number that the argument of SUM or AVG is to the server.
+func (r *recipe) numberOf(a *parse.Aggregate) derived {
+	if a.Column != nil {
+		if c := r.columnOf(a.Column); c != nil && isNumber(c) {
+			return derived{Span: a.Arg}
+		}
+	}
+	return derived{before: "(", Span: a.Arg, after: ")+0"}
+}
+
+// distinctCount counts the different numbers that the argument of SUM or AVG is.
+func (r *recipe) distinctCount(a *parse.Aggregate) derived {
+	number := r.numberOf(a)
+	return derived{before: "COUNT(DISTINCT " + number.before, Span: a.Arg, after: number.after + ")"}
+}
+
+// distinctAverage is average for AVG(DISTINCT); sum is the same of SUM.
+func (c *computing) distinctAverage(a, sum *parse.Aggregate, expr parse.Span) (*plan.Expr, error) {
+	total, err := c.derivedAggregate(sum, derived{before: "SUM(DISTINCT ", Span: a.Arg, after: ")"})
+	if err != nil {
+		return nil, err
+	}
+	count := c.derive(c.distinctCount(a), aggregateAlias)
+	number := &plan.Expr{Op: plan.OpColumn, Column: count}
+	err = c.distinctAggregate(plan.Aggregate{Func: plan.AggregateCount, Column: count}, a, expr)
+	return &plan.Expr{Op: plan.OpDivide, Kids: []*plan.Expr{total, number}, DivPrecision: c.template.server.DivPrecision}, err
+}
+
+// isText reports whether the argument is a column of text or bytes.
+func (r *recipe) isText(a *parse.Aggregate) bool {
+	if a.Column == nil {
+		return false
+	}
+	c := r.columnOf(a.Column)
+	return c != nil && (c.Class == value.ClassText || c.Class == value.ClassBinary || c.Class == value.ClassOther)
+}
+
+// argumentKey derives an argument of COUNT(DISTINCT).
+func (r *recipe) argumentKey(a *parse.Argument) (plan.GroupKey, error) {
+	s := spelling{Span: a.Span, column: a.Column}
+	if s.column != nil {
+		s.known = r.columnOf(s.column)
+	}
+	if column, ok := r.exactColumn(s, distinctAlias); ok {
+		return plan.GroupKey{Column: column}, nil
+	}
+	text, err := r.keyText(s, clauseDistinct)
+	if err == nil && text.Refuse != "" {
+		err = refuse(clauseDistinct+" "+r.text(s.Span), text.Refuse, "")
+	}
+	return plan.GroupKey{Column: r.unlessMarked(derived{Span: a.Span}), Text: text}, err
+}
+
+// unlessMarked derives a column of DISTINCT, once if it has no parameters.
+func (r *recipe) unlessMarked(d derived) plan.ColumnRef {
+	if markersIn(r.template.stmt, d.Span) > 0 {
+		return r.derive(d, distinctAlias)
+	}
+	return r.compute(d, distinctAlias)
+}
+
+// refine lets the nodes group by a derived column as well.
+func (r *recipe) refine(column plan.ColumnRef) {
+	alias := r.derived[-column.Index-1].alias
+	if !slices.Contains(r.refined, alias) {
+		r.refined = append(r.refined, alias)
+	}
+}
+
+// finishDistinct writes the smaller groups into the statements of the nodes.
+func (r *recipe) finishDistinct() error {
+	if len(r.refined) == 0 {
+		return nil
+	}
+	for i, distinguish := range r.separate {
+		if err := distinguish(r.separateAt[i]); err != nil {
+			return err
+		}
+	}
+	s, by := r.selection, strings.Join(r.refined, ", ")
+	if len(s.GroupBy) > 0 {
+		r.insert(s.GroupBySpan.End, ", "+by)
+	} else {
+		if i := slices.IndexFunc(s.Items, func(item parse.Item) bool { return !item.HasAggregate }); i >= 0 {
+			return refuse(r.text(s.Items[i].Expr), "beside an aggregate of DISTINCT values, which the nodes may have none of", "leave it out")
+		}
+		r.insert(s.TailStart, " GROUP BY "+by)
+	}
+	if len(s.OrderBy) > 0 { // that of the smaller groups helps nobody
+		r.inserts = append(r.inserts, edit{Span: s.OrderBySpan})
+	}
+	return nil
+}
