@@ -7,6 +7,7 @@ import (
 
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
+	"github.com/gormshard/sharding/shardkernel/internal/value"
 )
 
 // checkDistinctOrder refuses an order of distinct rows by what is not selected:
@@ -43,14 +44,14 @@ func (r *recipe) distinctRows() error {
 			return err
 		}
 		r.merge.Distinct = d
-		d.Sorted = (len(s.OrderBy) > 0 || s.Limit == nil) && r.sortDistinct(items, d)
+		d.Sorted = (len(s.OrderBy) > 0 || s.Limit == nil) && !r.restless(items) && r.sortDistinct(items, d)
 	}
 	padded := r.padded()
 	// A padded text and its weight are not equal where the text alone is, so that a
 	// node would give such rows twice. Grouped by the text it gives one of them.
 	switch {
 	case !padded:
-	case s.Having == (parse.Span{}) && !r.long(items):
+	case s.Having == (parse.Span{}) && !r.restless(items):
 		r.insert(s.TailStart, " GROUP BY "+positions(len(items)))
 	case separate:
 		d, err := r.distinctKeys(items)
@@ -205,10 +206,7 @@ func (r *recipe) sortDistinct(columns []visibleColumn, d *plan.Distinct) bool {
 		if c.column != nil {
 			s.known = r.columnOf(c.column)
 		}
-		switch {
-		case s.known != nil && s.known.WeightLimit > 0:
-			return false
-		case key.Text.HasWeight && !key.Text.PadSpace:
+		if key.Text.HasWeight && !key.Text.PadSpace {
 			return false // U+0000 at the end of a text has no place that is sure
 		}
 		if number, ok := r.placeInOrder(s); ok {
@@ -223,15 +221,16 @@ func (r *recipe) sortDistinct(columns []visibleColumn, d *plan.Distinct) bool {
 	return true
 }
 
-// long reports whether a column may hold texts that the server does not sort, and
-// so group, by their whole.
-func (r *recipe) long(columns []visibleColumn) bool {
+// restless reports whether a column would not stay what it is where a node sorts or
+// groups by it: a text may be longer than what is compared then, and a BIT becomes
+// a number. Measured on MariaDB 10.11.
+func (r *recipe) restless(columns []visibleColumn) bool {
 	return slices.ContainsFunc(columns, func(v visibleColumn) bool {
 		if v.column == nil {
 			return false
 		}
 		c := r.columnOf(v.column)
-		return c != nil && c.WeightLimit > 0
+		return c != nil && (c.WeightLimit > 0 || c.Class == value.ClassBit)
 	})
 }
 
