@@ -149,7 +149,7 @@ func (k *Kernel) rewritten(ctx context.Context, s *statement, in route.Input) (e
 		return nil, err
 	}
 	if !result.NeedsKeys() && !result.NeedsNow {
-		ex, err = s.rewrite.Rewrite(result, in.Args, in.Meta)
+		ex, err = s.rewrite.Rewrite(result, in.Args, in.Meta, in.Describe)
 		if err == nil && ex.Numbering != nil && ex.Clock {
 			at, err := k.now(ctx)
 			if err != nil {
@@ -179,7 +179,7 @@ func (k *Kernel) supplied(ctx context.Context, s *statement, in route.Input, res
 			return nil, err
 		}
 	}
-	if ex, err = s.rewrite.Rewrite(result, in.Args, in.Meta); err != nil {
+	if ex, err = s.rewrite.Rewrite(result, in.Args, in.Meta, in.Describe); err != nil {
 		return nil, err
 	}
 	if len(result.Keys) > 0 {
@@ -199,7 +199,7 @@ func (s *statement) united(in route.Input, branches int) (ex *plan.Execution, er
 	if result == nil || err != nil {
 		return nil, err
 	}
-	return s.rewrite.Rewrite(result, in.Args, in.Meta)
+	return s.rewrite.Rewrite(result, in.Args, in.Meta, in.Describe)
 }
 
 // recovered makes an error of a panic in the planner, which no statement of a
@@ -237,8 +237,9 @@ func nextKeys(ctx context.Context, result *route.Result) ([]any, error) {
 // since every statement needs it.
 type columns struct {
 	kernel *Kernel
-	meta   route.Meta    // the method table
-	weigh  route.Weigher // the method weight
+	meta   route.Meta      // the method table
+	weigh  route.Weigher   // the method weight
+	ask    route.Describer // the method describe
 
 	ctx context.Context
 	err error
@@ -249,13 +250,13 @@ type columns struct {
 
 func newColumns(k *Kernel) *columns {
 	c := &columns{kernel: k}
-	c.meta, c.weigh = c.table, c.weight
+	c.meta, c.weigh, c.ask = c.table, c.weight, c.describe
 	return c
 }
 
 // input returns the input of an execution that has only arguments.
 func (c *columns) input(args []any) route.Input {
-	return route.Input{Args: args, Meta: c.meta, Weigh: c.weigh}
+	return route.Input{Args: args, Meta: c.meta, Weigh: c.weigh, Describe: c.ask}
 }
 
 func (c *columns) weight(column *value.Column, text string) (string, error) {

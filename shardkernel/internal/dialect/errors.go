@@ -71,3 +71,18 @@ func AlreadyDefined(err error) bool {
 	}
 	return alreadyDefined[e.Number] || e.Number == errCannotCreate && strings.Contains(e.Message, errDuplicateName)
 }
+
+// Misunderstood reports whether err is a server's answer to a query that it does
+// not understand, or that is a mistake, and what the server says. Where a server
+// cannot answer for another reason, such as too many connections, ok is false.
+func Misunderstood(err error) (reason string, ok bool) {
+	var e *mysql.MySQLError
+	if !errors.As(err, &e) {
+		return "", false
+	}
+	switch string(e.SQLState[:2]) {
+	case "08", "40", "70": // the connection, the transaction, an interrupted query
+		return "", false
+	}
+	return e.Message, true
+}

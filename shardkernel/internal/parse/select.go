@@ -35,7 +35,10 @@ func (b *builder) buildSelect(n *ast.SelectStmt) {
 	}
 	b.findClauses(&c)
 	blk := b.byNode[n]
-	sel := &Select{Distinct: n.Distinct}
+	sel := &Select{Distinct: n.Distinct, Start: b.span(c.sel, c.sel+1).Start}
+	if c.from >= 0 {
+		sel.From = b.span(c.from+1, c.next(c.from))
+	}
 	if !b.selectItems(sel, n, blk, c) {
 		b.fail(b.refuse(c.sel, "the select list is not understood", "simplify it"))
 		return

@@ -273,6 +273,10 @@ type Decimal string
 
 // Select is the outermost query block of a SELECT.
 type Select struct {
+	// Start is the byte offset of SELECT, and From what stands behind FROM, empty
+	// without.
+	Start    int
+	From     Span
 	Distinct bool
 	Items    []Item
 	// ItemsEnd is the byte offset behind the last item, where derived columns go.

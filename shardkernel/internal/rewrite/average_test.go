@@ -28,7 +28,7 @@ func TestAverageHasTheServersDecimals(t *testing.T) {
 	}
 	for _, increment := range []int{0, 4, 9} {
 		template := rewrite.Compile(program, rewrite.Server{Dialect: dialect.MySQL, DivPrecision: increment})
-		e, err := template.Rewrite(result, nil, p.meta)
+		e, err := template.Rewrite(result, nil, p.meta, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -158,10 +158,9 @@ func (r *recipe) distinctKeys(columns []visibleColumn) (*plan.Distinct, error) {
 }
 
 func (r *recipe) distinctKey(c *visibleColumn) (plan.GroupKey, error) {
-	s := spelling{Span: c.span, suffix: c.suffix, column: c.column}
+	s := r.spellingOfColumn(c)
 	key := plan.GroupKey{Column: plan.ColumnRef{Name: c.label}}
 	if c.item >= 0 {
-		s = r.spellingOf(&parse.ByItem{Span: c.span, Item: c.item})
 		at, ok := r.itemColumn(c.item)
 		if ok {
 			key.Column = at
@@ -169,8 +168,6 @@ func (r *recipe) distinctKey(c *visibleColumn) (plan.GroupKey, error) {
 		if item := &r.selection.Items[c.item]; item.HasAggregate && item.Aggregate == nil {
 			return key, nil // what is computed over aggregates is a number
 		}
-	} else {
-		s.known = r.columnOf(c.column)
 	}
 	if exact, ok := r.exactColumn(s, distinctAlias); ok {
 		key.Column = exact
@@ -181,6 +178,14 @@ func (r *recipe) distinctKey(c *visibleColumn) (plan.GroupKey, error) {
 		err = refuse(clauseDistinct+" "+r.text(s.Span)+s.suffix, key.Text.Refuse, "")
 	}
 	return key, err
+}
+
+// spellingOfColumn returns the expression of a visible column.
+func (r *recipe) spellingOfColumn(c *visibleColumn) spelling {
+	if c.item >= 0 {
+		return r.spellingOf(&parse.ByItem{Span: c.span, Item: c.item})
+	}
+	return spelling{Span: c.span, suffix: c.suffix, column: c.column, known: r.columnOf(c.column)}
 }
 
 const (
@@ -202,9 +207,9 @@ func (r *recipe) sortDistinct(columns []visibleColumn, d *plan.Distinct) bool {
 		}
 		key := plan.SortKey{Column: d.Keys[next].Column, Text: d.Keys[next].Text}
 		next++
-		s := spelling{Span: c.span, suffix: c.suffix, column: c.column}
-		if c.column != nil {
-			s.known = r.columnOf(c.column)
+		s := r.spellingOfColumn(c)
+		if s.known != nil && s.known.SortRefused != "" {
+			return false
 		}
 		if key.Text.HasWeight && !key.Text.PadSpace {
 			return false // U+0000 at the end of a text has no place that is sure
@@ -226,10 +231,7 @@ func (r *recipe) sortDistinct(columns []visibleColumn, d *plan.Distinct) bool {
 // a number. Measured on MariaDB 10.11.
 func (r *recipe) restless(columns []visibleColumn) bool {
 	return slices.ContainsFunc(columns, func(v visibleColumn) bool {
-		if v.column == nil {
-			return false
-		}
-		c := r.columnOf(v.column)
+		c := r.spellingOfColumn(&v).known
 		return c != nil && (c.WeightLimit > 0 || c.Class == value.ClassBit)
 	})
 }

@@ -93,7 +93,7 @@ func orderService(t testing.TB, more ...func(cfg *config.Config, types map[strin
 var digits = regexp.MustCompile(`\((\d+),(\d+)\)`)
 
 // TestGoldenRoutes runs testdata/*.txt: after a line "route" with the
-// arguments, optionally with "sqlite", "nometa", "markers=n" or a hint such as
+// arguments, optionally with "sqlite", "nometa", "described", "markers=n" or a hint such as
 // "table=t_doc:3" before them, comes the
 // statement, then ----, then what it becomes. A blank line ends a case, # begins
 // a comment.
@@ -162,6 +162,8 @@ func runGolden(t *testing.T, p pipeline, block string, total *int) string {
 			p.dialect = dialect.SQLite
 		case "nometa":
 			p.meta = nil
+		case "described":
+			p.describe = describeByName
 		default:
 			if p.addHint(word) {
 				break

@@ -12,7 +12,7 @@ import (
 // groups in the order of their keys, as GROUP BY a DESC says outright.
 func (r *recipe) groupBy() error {
 	for i := range r.selection.GroupBy {
-		by := r.selection.GroupBy[i]
+		by := *r.reveal(&r.selection.GroupBy[i])
 		if err := r.checkMeaning(&by, "GROUP BY"); err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (r *recipe) groupBy() error {
 // orderBy takes the sort keys into the recipe.
 func (r *recipe) orderBy() error {
 	for i := range r.selection.OrderBy {
-		by := &r.selection.OrderBy[i]
+		by := r.reveal(&r.selection.OrderBy[i])
 		if err := r.checkMeaning(by, "ORDER BY"); err != nil {
 			return err
 		}
@@ -73,10 +73,10 @@ func (r *recipe) orderBy() error {
 // placeInOrder derives the number by which the server orders the texts of an ENUM
 // or SET (semantics row 6).
 func (r *recipe) placeInOrder(s spelling) (plan.ColumnRef, bool) {
-	if s.known == nil || !ordersByNumber(s.known) {
+	if s.known == nil || s.column == nil || !ordersByNumber(s.known) {
 		return plan.ColumnRef{}, false
 	}
-	return r.compute(derived{Span: s.Span, after: s.suffix + "+0"}, orderAlias), true
+	return r.compute(s.around("", "+0"), orderAlias), true
 }
 
 // checkMeaning refuses an item of which the server may think otherwise than the
@@ -166,7 +166,7 @@ func (r *recipe) sharedName(s parse.Span) bool {
 func (r *recipe) key(by *parse.ByItem, alias, clause string) (plan.SortKey, error) {
 	key := plan.SortKey{Desc: by.Desc}
 	s := r.spellingOf(by)
-	if r.derivedSources() && s.column != nil && s.column.Table == parse.NoTable {
+	if r.derivedSources() && s.column != nil && s.column.Table == parse.NoTable && s.known == nil {
 		return key, refuse(clause+" "+r.text(by.Span), "which column of which table it is cannot be seen through the derived table", "give the column no other name in the derived table, and name its table where several are joined")
 	}
 	if column, ok := r.exactColumn(s, alias); ok {
@@ -190,6 +190,9 @@ func (r *recipe) place(by *parse.ByItem, s spelling, alias, clause string) (plan
 			return column, nil
 		}
 	case by.Position > 0:
+		if by.Column != nil {
+			return plan.ColumnRef{Index: by.Position - 1}, nil
+		}
 		if slices.ContainsFunc(r.selection.Items, isStar) && r.hidesOrder() {
 			return plan.ColumnRef{}, refuse(clause+" "+r.text(by.Span), "what a column shows may not tell its order, and which one it is is hidden by *", "name the column")
 		}

@@ -28,6 +28,8 @@ type pipeline struct {
 	keys    *counter
 	hints   *route.Hints
 	weigh   route.Weigher
+	// describe answers in the place of a server; nil where nobody is asked.
+	describe route.Describer
 }
 
 func (p *pipeline) input(args []any) route.Input {
@@ -88,7 +90,7 @@ func (c *compiled) run(args []any) (*plan.Execution, error) {
 		return nil, err
 	}
 	c.result = result
-	return c.template.Rewrite(result, args, c.pipeline.meta)
+	return c.template.Rewrite(result, args, c.pipeline.meta, c.pipeline.describe)
 }
 
 func (c *compiled) scattered(args []any) (*plan.Execution, error) {
@@ -115,7 +117,7 @@ func (c *compiled) scattered(args []any) (*plan.Execution, error) {
 		}
 	}
 	c.result = result
-	return c.template.Rewrite(result, args, c.pipeline.meta)
+	return c.template.Rewrite(result, args, c.pipeline.meta, c.pipeline.describe)
 }
 
 func nextKey(result *route.Result, row int) (any, error) {

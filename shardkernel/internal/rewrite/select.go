@@ -13,8 +13,8 @@ import (
 
 // severalSelects writes the units of a SELECT that goes to several nodes, and
 // the recipe that makes one result of their rows.
-func (t *Template) severalSelects(e *plan.Execution, result *route.Result, args []any, meta route.Meta) error {
-	r := &recipe{template: t, selection: t.stmt.Select, meta: meta, args: args, units: result.Units}
+func (t *Template) severalSelects(e *plan.Execution, result *route.Result, args []any, meta route.Meta, describe route.Describer) error {
+	r := &recipe{template: t, selection: t.stmt.Select, meta: meta, args: args, units: result.Units, ask: describe}
 	if err := r.write(); err != nil {
 		return err
 	}
@@ -47,6 +47,7 @@ type recipe struct {
 	meta      route.Meta
 	args      []any
 	units     []route.Unit
+	ask       route.Describer // nil where nobody can be asked
 	merge     plan.Merge
 	derived   []derived
 	counts    map[string]int // derived columns by the stem of their alias
@@ -236,9 +237,12 @@ func (r *recipe) derive(d derived, stem string) plan.ColumnRef {
 	return plan.ColumnRef{Index: -len(r.derived), FromEnd: true}
 }
 
-// compute derives a column unless one of its text is there. The expression has no
-// parameters and the same value wherever it stands.
+// compute derives a column unless one of its text is there. The expression has the
+// same value wherever it stands, if it has no parameters.
 func (r *recipe) compute(d derived, stem string) plan.ColumnRef {
+	if markersIn(r.template.stmt, d.Span) > 0 {
+		return r.derive(d, stem)
+	}
 	text := d.before + r.text(d.Span) + d.after
 	if at, ok := r.computed[text]; ok {
 		return plan.ColumnRef{Index: at, FromEnd: true}

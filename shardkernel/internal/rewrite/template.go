@@ -6,6 +6,7 @@ package rewrite
 
 import (
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/gormshard/sharding/shardkernel/internal/dialect"
@@ -27,6 +28,9 @@ type Template struct {
 	// statement, by Program.TextOf.
 	kept  []atomic.Pointer[keptText]
 	count atomic.Int32
+
+	// descriptions holds what servers said of the statement's expressions.
+	descriptions sync.Map // descriptionKey to *description
 }
 
 // keptText is a finished text; next is another with the same actual table for
@@ -74,7 +78,8 @@ type oneExecution struct {
 
 // Rewrite returns what is to be sent for a result of the template's program. It
 // never changes args: units whose arguments are the statement's share the slice.
-func (t *Template) Rewrite(result *route.Result, args []any, meta route.Meta) (*plan.Execution, error) {
+// describe may be nil, as meta may.
+func (t *Template) Rewrite(result *route.Result, args []any, meta route.Meta, describe route.Describer) (*plan.Execution, error) {
 	if t.stmt.DDL != nil {
 		return t.definition(result, args)
 	}
@@ -87,7 +92,7 @@ func (t *Template) Rewrite(result *route.Result, args []any, meta route.Meta) (*
 		result = t.cut(result)
 	}
 	if len(result.Units) != 1 {
-		return t.several(result, args, meta)
+		return t.several(result, args, meta, describe)
 	}
 	e := new(oneExecution)
 	t.describe(&e.Execution, result)
@@ -166,7 +171,7 @@ func (t *Template) locksRows() bool {
 }
 
 // several rewrites for several units, or for none.
-func (t *Template) several(result *route.Result, args []any, meta route.Meta) (*plan.Execution, error) {
+func (t *Template) several(result *route.Result, args []any, meta route.Meta, describe route.Describer) (*plan.Execution, error) {
 	e := new(plan.Execution)
 	t.describe(e, result)
 	e.InTurn = t.locksRows()
@@ -193,7 +198,7 @@ func (t *Template) several(result *route.Result, args []any, meta route.Meta) (*
 	case t.stmt.Insert != nil:
 		return e, t.severalInserts(e, result, args)
 	case t.stmt.Select != nil:
-		return e, t.severalSelects(e, result, args, meta)
+		return e, t.severalSelects(e, result, args, meta, describe)
 	}
 	e.Merge = &plan.Merge{}
 	for i := range result.Units {

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gormshard/sharding/shardkernel/internal/dialect"
@@ -16,7 +17,9 @@ type spelling struct {
 	parse.Span
 	suffix string
 	column *parse.Column
-	known  *value.Column // the metadata of column, nil when there is none
+	known  *value.Column // the metadata of column, or what a server says of the expression; nil when there is none
+	// unknown, where known is nil, is what a server says instead.
+	unknown string
 	// numeric is true where the values are surely no text.
 	numeric bool
 	// extreme is set for MIN and MAX.
@@ -29,11 +32,13 @@ type spelling struct {
 // of the select item it stands for, else its own.
 func (r *recipe) spellingOf(by *parse.ByItem) spelling {
 	s := spelling{Span: by.Span, column: by.Column}
-	aggregate := by.Aggregate
+	aggregate, aggregated := by.Aggregate, by.HasAggregate
 	switch {
 	case by.Item >= 0:
 		item := &r.selection.Items[by.Item]
-		s.Span, s.column, aggregate = item.Expr, item.Column, item.Aggregate
+		s.Span, s.column, aggregate, aggregated = item.Expr, item.Column, item.Aggregate, item.HasAggregate
+	case by.Position > 0 && by.Column != nil:
+		s.Span, s.suffix = parse.Span{}, quote(by.Column.Name, '`')
 	case by.Position > 0:
 		s.behindStar, s.column = true, nil
 	case s.column != nil && s.column.Table == parse.AnyTable:
@@ -50,7 +55,25 @@ func (r *recipe) spellingOf(by *parse.ByItem) spelling {
 			s.extreme = aggregate
 		}
 	}
+	if !aggregated && !by.Constant && !s.behindStar {
+		r.describeSpelling(&s)
+	}
 	return s
+}
+
+// describeSpelling asks a server for what the metadata does not tell.
+func (r *recipe) describeSpelling(s *spelling) {
+	if s.known == nil {
+		s.known, s.unknown = r.describe(s.Span, s.suffix)
+	}
+}
+
+// around returns the expression with something before and behind it.
+func (s *spelling) around(before, after string) derived {
+	if s.column == nil && s.suffix == "" && before+after != "" {
+		before, after = before+"(", ")"+after
+	}
+	return derived{before: before, Span: s.Span, after: s.suffix + after}
 }
 
 // spellStar gives an unqualified column of a join the table of the t.* that holds
@@ -130,10 +153,10 @@ func (r *recipe) exactColumn(s spelling, alias string) (plan.ColumnRef, bool) {
 		return column, ok
 	}
 	before, after := exactForm(r.template.server, s.known)
-	if before+after == "" {
+	if before+after == "" || s.column == nil && s.known.Class == value.ClassTimestamp {
 		return plan.ColumnRef{}, false
 	}
-	return r.compute(derived{before: before, Span: s.Span, after: s.suffix + after}, alias), true
+	return r.compute(s.around(before, after), alias), true
 }
 
 // exactExtreme derives MIN or MAX of the exact form of a column of the classes. It
@@ -157,57 +180,71 @@ func (r *recipe) keyText(s spelling, clause string) (plan.TextOrder, error) {
 		return plan.TextOrder{}, nil
 	case s.extreme != nil:
 		return r.extremeText(s.extreme, s.Span)
-	case s.known != nil && ordersByNumber(s.known):
+	case s.known != nil && s.column != nil && ordersByNumber(s.known):
 		return plan.TextOrder{}, nil // grouped by: each member has one spelling
 	}
-	order := r.textOrder(s.known, s, s.Span)
+	order := r.textOrder(s, s.Span)
 	if clause == "ORDER BY" && s.known != nil {
+		if s.known.SortRefused != "" {
+			order.Refuse = s.known.SortRefused
+		}
 		order.Limit = s.known.WeightLimit
 	}
-	return order, r.certain(order, s.known, clause+" "+r.text(s.Span))
+	return order, r.certain(order, s, clause+" "+r.text(s.Span))
 }
 
 // extremeText tells how MIN and MAX compare if their argument is text.
 func (r *recipe) extremeText(a *parse.Aggregate, expr parse.Span) (plan.TextOrder, error) {
-	s := spelling{Span: expr, column: a.Column}
+	s := spelling{Span: a.Arg, column: a.Column}
 	if a.Column != nil {
 		s.known = r.columnOf(a.Column)
+	}
+	if a.Args == 1 {
+		r.describeSpelling(&s)
 	}
 	if s.known != nil && s.known.Class == value.ClassBit && r.template.server.Dialect.Name == dialect.MySQL.Name {
 		// Measured on MariaDB 10.11: by its plan of execution.
 		return plan.TextOrder{}, refuse(r.text(expr), "the server shows it as a number or as bytes, and does not tell which", a.Func+"("+s.known.Name+" + 0) is a number")
 	}
+	if s.known != nil && s.known.Class == value.ClassTimestamp && s.column != nil && r.columnOf(s.column) == nil {
+		return plan.TextOrder{}, refuse(r.text(expr), "clocks that are put back make two times look alike, and the moments behind a derived table are not seen", a.Func+"(UNIX_TIMESTAMP(…)) is a number")
+	}
 	if s.known != nil && ordersByNumber(s.known) {
 		order := plan.TextOrder{Refuse: "MIN and MAX of an ENUM or SET compare its texts, whose collation is not known"}
-		return order, r.certain(order, s.known, r.text(expr))
+		return order, r.certain(order, s, r.text(expr))
 	}
-	order := r.textOrder(s.known, s, expr)
-	return order, r.certain(order, s.known, r.text(expr))
+	order := r.textOrder(s, expr)
+	return order, r.certain(order, s, r.text(expr))
 }
 
 // certain refuses before anything is sent what the merge would refuse anyway: what
-// is known to be a text that cannot be compared.
-func (r *recipe) certain(order plan.TextOrder, known *value.Column, clause string) error {
-	if order.Refuse == "" || known == nil || known.Flexible {
+// is known to be a text that cannot be compared, or may be one.
+func (r *recipe) certain(order plan.TextOrder, s spelling, clause string) error {
+	if order.Refuse == "" || s.known == nil && s.unknown == "" || s.known != nil && s.known.Flexible {
 		return nil
 	}
 	return refuse(clause, order.Refuse, "")
 }
 
-// textOrder tells how an expression over a column compares if it is text. Where
-// it needs a weight, one is derived for weighed.
-func (r *recipe) textOrder(known *value.Column, s spelling, weighed parse.Span) plan.TextOrder {
+// textOrder tells how an expression compares if it is text. Where it needs a
+// weight, one is derived for weighed.
+func (r *recipe) textOrder(s spelling, weighed parse.Span) plan.TextOrder {
+	known := s.known
 	switch {
 	case !r.template.server.Dialect.Weights:
 		return r.textOrderByBytes(known, s)
+	case s.unknown != "":
+		return plan.TextOrder{Refuse: "its type is not known: the server says " + strconv.Quote(s.unknown)}
 	case s.behindStar:
 		return plan.TextOrder{Refuse: "the type of a column given by its position behind * is not known; name the column"}
-	case s.column == nil:
+	case s.column == nil && known == nil:
 		return plan.TextOrder{Refuse: "the collation of an expression is not known; order or group by a column"}
 	case known == nil:
 		return plan.TextOrder{Refuse: "the type of column " + s.column.Name + " is not known"}
 	case known.Class == value.ClassUnknown, known.Class == value.ClassOther:
 		return plan.TextOrder{Refuse: "how values of type " + known.Type + " compare is not known"}
+	case s.column == nil && (ordersByNumber(known) || known.Class == value.ClassTimestamp):
+		return plan.TextOrder{Refuse: "whether values of type " + known.Type + " that an expression gives compare as they are shown is not known"}
 	case known.Class != value.ClassText, known.Binary():
 		return plan.TextOrder{}
 	case known.WeightRefused != "":

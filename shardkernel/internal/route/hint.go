@@ -25,6 +25,9 @@ type Input struct {
 	Hints *Hints
 	// Weigh is asked for the weights of texts; nil when no server is at hand.
 	Weigh Weigher
+	// Describe is asked for the types of expressions; nil when no server is at
+	// hand.
+	Describe Describer
 }
 
 // Hints are what the caller tells of one execution beside its SQL.

@@ -44,6 +44,9 @@ type Column struct {
 	// WeightRefused, when not empty, is why the column's collation cannot be
 	// compared by WEIGHT_STRING.
 	WeightRefused string
+	// SortRefused, when not empty, is why a server sorts the texts otherwise than
+	// it compares them. It is set for expressions alone.
+	SortRefused string
 	// WeightLimit is, where a weight of the column may be longer, the number of
 	// bytes of it that the server sorts by; 0 when every weight fits.
 	WeightLimit int
