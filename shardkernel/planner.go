@@ -88,6 +88,9 @@ func (k *Kernel) routed(ctx context.Context, told *hints, s *statement, text str
 			ex, err = united, nil
 		}
 	}
+	if errors.Is(err, fault.ErrUnsupported) && columns.err == nil && s.program.Statement().Union != nil {
+		ex, err = k.unioned(ctx, told, s, in)
+	}
 	if columns.err != nil { // what was planned without the columns does not count
 		return nil, columns.err
 	}

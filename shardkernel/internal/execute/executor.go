@@ -67,7 +67,7 @@ func New(lookup func(name string) (*Source, error), limits Limits) *Executor {
 }
 
 // Query sends the plan's units and returns their rows as the plan's merge wants
-// them: for MergeOrdered and MergeRows one cursor for each unit, in their order;
+// them: for MergeOrdered, MergeRows and MergeUnion one cursor for each unit, in their order;
 // else one for each connection, whose units follow one another in it. The
 // caller closes every cursor, and ctx has to live until then. br is the
 // transaction to run in, and a nil interface outside one.
@@ -93,7 +93,8 @@ func (e *Executor) Query(ctx context.Context, ex *plan.Execution, br Branches) (
 		return []driver.Rows{c}, nil
 	}
 	// single: a cursor of its own for each unit.
-	single := ex.Write || ex.InTurn || ex.Merge != nil && (ex.Merge.Kind == plan.MergeOrdered || ex.Merge.Kind == plan.MergeRows)
+	single := ex.Write || ex.InTurn || ex.Merge != nil &&
+		(ex.Merge.Kind == plan.MergeOrdered || ex.Merge.Kind == plan.MergeRows || ex.Merge.Kind == plan.MergeUnion)
 	perSource := e.limits.MaxConnectionsPerQuery
 	if br != nil || ex.Write || ex.InTurn {
 		perSource = 1

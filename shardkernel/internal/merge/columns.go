@@ -135,6 +135,23 @@ func driftOfNames(names, others []string) string {
 	return ""
 }
 
+// checkLabels compares the visible columns with the labels that the planner counts
+// on.
+func (h *header) checkLabels(labels []string) error {
+	if labels == nil {
+		return nil
+	}
+	if len(labels) != len(h.names) {
+		return &SchemaDriftError{Detail: fmt.Sprintf("%d columns instead of the %d that were known", len(h.names), len(labels))}
+	}
+	for i, label := range labels {
+		if label != "" && !strings.EqualFold(label, h.names[i]) {
+			return &SchemaDriftError{Detail: fmt.Sprintf("column %d is %q instead of %q, as was known", i+1, h.names[i], label)}
+		}
+	}
+	return nil
+}
+
 // resolve finds a column. clause is the clause that speaks of it.
 func (h *header) resolve(ref plan.ColumnRef, clause string) (int, error) {
 	if ref.Name != "" {

@@ -55,8 +55,18 @@ func open(recipe *plan.Merge, in *inputs, memory *account) (*header, stream, err
 	if len(in.cursors) == 0 {
 		return nil, nil, errNoCursors
 	}
-	head, err := newHeader(in.cursors, recipe.Derived)
+	described := in.cursors
+	if recipe.Kind == plan.MergeUnion { // the branches have headers of their own
+		if recipe.Header < 0 || recipe.Header >= len(described) {
+			return nil, nil, fmt.Errorf("sharding: merge: no unit %d to show the columns", recipe.Header)
+		}
+		described = described[recipe.Header : recipe.Header+1]
+	}
+	head, err := newHeader(described, recipe.Derived)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := head.checkLabels(recipe.Labels); err != nil {
 		return nil, nil, err
 	}
 	rows, err := newStream(recipe, head, in, memory)
@@ -92,6 +102,8 @@ func newStream(recipe *plan.Merge, head *header, in *inputs, memory *account) (s
 		return newGrouping(recipe, head, in, memory)
 	case plan.MergeRows:
 		return newReturning(recipe, head, in, memory)
+	case plan.MergeUnion:
+		return newUnion(recipe, head, in, memory)
 	}
 	return nil, fmt.Errorf("sharding: merge: unknown kind %d", recipe.Kind)
 }

@@ -76,6 +76,9 @@ func (b *builder) build(nodes []ast.StmtNode) {
 		if b.err == nil {
 			b.resolveQuery(n, nil)
 		}
+		if b.err == nil {
+			b.buildUnion(n)
+		}
 	case *ast.InsertStmt:
 		b.buildInsert(n, tails)
 	case *ast.UpdateStmt:

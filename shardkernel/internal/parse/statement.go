@@ -50,6 +50,7 @@ type Statement struct {
 	Wrapped []Column
 
 	Select *Select // outermost SELECT that is a single query block, else nil
+	Union  *Union  // outermost UNION of query blocks, else nil
 	Insert *Insert // INSERT and REPLACE
 	Update *Update // UPDATE
 	Delete *Delete // DELETE

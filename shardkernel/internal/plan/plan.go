@@ -14,6 +14,7 @@ const (
 	KindAllNodes    Kind = "all nodes"     // no sharding condition narrowed it
 	KindBroadcast   Kind = "broadcast"     // a write to a broadcast table: every data source
 	KindUnited      Kind = "united"        // all nodes in one data source, read by one statement as UNION ALL
+	KindUnion       Kind = "union"         // the branches of a UNION, each routed by itself
 	KindUnicast     Kind = "unicast"       // any one node will do
 	KindSession     Kind = "session"       // transaction control and settings as text
 	KindInstances   Kind = "all instances" // accounts and global variables: every server once
@@ -95,6 +96,9 @@ const (
 	// MergeRows gives RETURNING rows in the order of the inserted rows, see
 	// Merge.Rows.
 	MergeRows
+	// MergeUnion gives the rows of Branches one after the other, then in the order
+	// of OrderBy.
+	MergeUnion
 )
 
 // Merge is the recipe for one result out of several units' rows.
@@ -125,9 +129,24 @@ type Merge struct {
 	Rows [][]int
 	// Broadcast is true for a write to a broadcast table: counted once.
 	Broadcast bool
+	// Branches are, for MergeUnion, what becomes of the units, in their order; the
+	// unit Header shows the columns of the result. Of the first DistinctBranches,
+	// rows that are equal by GroupBy are given once.
+	Branches         []UnionBranch
+	Header           int
+	DistinctBranches int
+	// Labels are the labels of the visible columns that the planner counts on; one
+	// that is empty, or nil, says nothing.
+	Labels []string
 	// Names are the columns whose values are names that the caller knows
 	// otherwise.
 	Names []NameColumn
+}
+
+// UnionBranch is a number of units whose rows become those of one branch.
+type UnionBranch struct {
+	Units int
+	Merge *Merge // nil: one unit's rows follow those of another
 }
 
 // NameColumn is a column that holds names of tables or schemas as the data sources

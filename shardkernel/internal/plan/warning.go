@@ -63,6 +63,9 @@ func (m *Merge) InMemory() bool {
 	if m.Distinct != nil && !m.Distinct.Sorted {
 		return true
 	}
+	if m.Kind == MergeUnion {
+		return len(m.GroupBy)+len(m.OrderBy) > 0
+	}
 	return m.Kind == MergeGroup && (len(m.GroupBy) > 0 ||
 		slices.ContainsFunc(m.Aggregates, func(a Aggregate) bool { return len(a.Distinct) > 0 }))
 }

@@ -10,11 +10,10 @@ import (
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 )
 
-// limit puts the statement's LIMIT into the recipe, and returns the edits that
+// limit puts a LIMIT of the statement, nil for none, into the recipe, and returns the edits that
 // let every node give as many rows as the first pages may need. Without pushed,
 // the nodes give all their rows.
-func (t *Template) limit(merge *plan.Merge, pushed bool, args []any) ([]edit, error) {
-	l := t.stmt.Select.Limit
+func (t *Template) limit(merge *plan.Merge, l *parse.Limit, pushed bool, args []any) ([]edit, error) {
 	if l == nil {
 		return nil, nil
 	}

@@ -87,10 +87,29 @@ func (c *compiled) run(args []any) (*plan.Execution, error) {
 	in := c.pipeline.input(args)
 	result, failed := c.program.RouteUnited(&in, 64)
 	if result == nil || failed != nil {
-		return nil, err
+		if c.program.Statement().Union == nil {
+			return nil, err
+		}
+		c.result = new(route.Result) // the units are those of the branches
+		return c.template.Union(args, c.pipeline.meta, c.pipeline.branch)
 	}
 	c.result = result
 	return c.template.Rewrite(result, args, c.pipeline.meta, c.pipeline.describe)
+}
+
+// Template returns what a branch is rewritten by.
+func (c *compiled) Template() *rewrite.Template { return c.template }
+
+// Plan plans one execution of a branch.
+func (c *compiled) Plan(args []any) (*plan.Execution, error) { return c.run(args) }
+
+// branch prepares a branch of a UNION.
+func (p *pipeline) branch(text string) (rewrite.Branch, error) {
+	c, err := p.compile(text)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 func (c *compiled) scattered(args []any) (*plan.Execution, error) {
@@ -313,7 +332,13 @@ func printExpr(x *plan.Expr) string {
 
 func printMerge(m *plan.Merge) string {
 	var b strings.Builder
-	b.WriteString("merge " + [...]string{"iterate", "ordered", "group", "rows"}[m.Kind])
+	b.WriteString("merge " + [...]string{"iterate", "ordered", "group", "rows", "union"}[m.Kind])
+	if m.Kind == plan.MergeUnion {
+		fmt.Fprintf(&b, " header=%d", m.Header)
+	}
+	if m.DistinctBranches > 0 {
+		fmt.Fprintf(&b, " distinct=%d", m.DistinctBranches)
+	}
 	for _, n := range m.Names {
 		fmt.Fprintf(&b, " names(%s)", printRef(n.Column))
 	}

@@ -18,7 +18,7 @@ func (t *Template) severalSelects(e *plan.Execution, result *route.Result, args 
 	if err := r.write(); err != nil {
 		return err
 	}
-	limits, err := t.limit(&r.merge, r.merge.Kind != plan.MergeGroup && !r.unlimited, args)
+	limits, err := t.limit(&r.merge, t.stmt.Select.Limit, r.merge.Kind != plan.MergeGroup && !r.unlimited, args)
 	if err != nil {
 		return err
 	}
