@@ -326,7 +326,7 @@ func TestWrongNumbersOfArgumentsAreErrorsBeforeAnythingIsSent(t *testing.T) {
 			}
 			args := []any{int64(9), int64(9), int64(9)}[:n]
 			for _, p := range []*pair{c.prepared, c.interpolated} {
-				for way := range 5 {
+				for way := range ways {
 					c.trace.take()
 					if a := p.ask(t.Context(), way, statement, args); a.err == nil {
 						t.Errorf("%s with %d arguments, way %d: no error", statement, n, way)

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-sql-driver/mysql"
+
 	"github.com/gormshard/sharding"
 	"github.com/gormshard/sharding/tests/rowtext"
 )
@@ -98,7 +100,7 @@ func (q *query) differ(want, got, everything answer) string {
 	case got.err != nil && strings.HasPrefix(got.err.Error(), "panic"):
 		return got.err.Error()
 	case want.err != nil && got.err != nil:
-		return ""
+		return otherError(want.err, got.err)
 	case want.err != nil:
 		return fmt.Sprintf("an answer where the unsharded database fails: %v", want.err)
 	case got.err != nil:
@@ -133,6 +135,16 @@ func (q *query) differ(want, got, everything answer) string {
 		return rowtext.Differ(w, g)
 	}
 	return q.differInOrder(g, everything)
+}
+
+// otherError says how an error of a server differs from that of the unsharded
+// one. The plugin's own errors come before a server is asked.
+func otherError(want, got error) string {
+	var w, g *mysql.MySQLError
+	if errors.As(want, &w) && errors.As(got, &g) && w.Number != g.Number {
+		return fmt.Sprintf("an error %d instead of %d:\n  single  %v\n  sharded %v", g.Number, w.Number, want, got)
+	}
+	return ""
 }
 
 var nullability = regexp.MustCompile(" (scan|null)=[^ ]+")

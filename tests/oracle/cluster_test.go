@@ -29,7 +29,7 @@ type topology struct {
 }
 
 // otherKeys are the sharding columns of tables in topologies byID.
-var otherKeys = map[string]string{"orders": "id", "items": "order_id", "notes": "oid", "tags": "n", "people": "n", "wide": "n"}
+var otherKeys = map[string]string{"orders": "id", "items": "order_id", "notes": "oid", "tags": "n", "people": "n", "wide": "n", "kinds": "id"}
 
 // keys returns the sharding columns of a table.
 func (top topology) keys(t *table) []string {

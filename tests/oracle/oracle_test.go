@@ -18,8 +18,11 @@ import (
 // protocols are the ways in which arguments reach the server.
 var protocols = []string{"text", "prepared", "interpolated"}
 
+// ways is the number of ways in which ask runs a query.
+const ways = 6
+
 // ask runs a query in one way: through GORM's pool, the logical *sql.DB, a
-// transaction, a prepared statement, or a pinned connection.
+// transaction, a prepared statement, GORM's Raw, or a pinned connection.
 func (p *pair) ask(ctx context.Context, way int, query string, args []any) (a answer) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -45,6 +48,10 @@ func (p *pair) ask(ctx context.Context, way int, query string, args []any) (a an
 		}
 		defer stmt.Close()
 		return read(stmt.QueryContext(ctx, args...))
+	}
+	// Raw takes every question mark and @name for an argument, also in a comment.
+	if way == 4 && strings.Count(query, "?") == len(args) && !strings.Contains(query, "@") {
+		return read(p.sharded.WithContext(ctx).Raw(query, args...).Rows())
 	}
 	conn, err := p.logical.Conn(ctx)
 	if err != nil {
@@ -89,7 +96,7 @@ type asked struct{ want, everything answer }
 func judge(ctx context.Context, clusters []*cluster, seed uint64, p profile, r *report) (problems []string) {
 	g := newGenerator(seed, clusters[0].schema())
 	q := g.queryOf(p)
-	way := g.IntN(5)
+	way := g.IntN(ways)
 	text := q.statement.text()
 	all := make([]labels, len(clusters))
 	for i, c := range clusters {

@@ -165,6 +165,7 @@ var (
 		{"n", "int NOT NULL", kindInt, span(30)},
 		{"v", "varchar(20)", kindText, texts},
 	}}
+	kinds  = &table{name: "kinds", primary: "uid, id", keys: []string{"uid"}, rows: 48, columns: everyKind}
 	region = &table{name: "region", primary: "id", rows: 5, columns: []column{
 		{"id", "int NOT NULL AUTO_INCREMENT", kindInt, []any{1, 2, 3, 4, 9}},
 		{"name", "varchar(30)", kindText, texts},
@@ -175,6 +176,6 @@ var (
 		{"name", "varchar(30)", kindText, texts},
 		{"boss", "int", kindInt, []any{nil, 1, 2, 3}},
 	}}
-	tables  = []*table{orders, items, notes, tags, people, wide, region, staff}
-	sharded = []*table{orders, items, notes, tags, people, wide}
+	tables  = []*table{orders, items, notes, tags, people, wide, kinds, region, staff}
+	sharded = []*table{orders, items, notes, tags, people, wide, kinds}
 )

@@ -103,7 +103,7 @@ func (g *generator) sources(n int) *block {
 	b := &block{head: "SELECT"}
 	var from []fragment
 	for range n {
-		src, text := g.table(&b.scope, one(g, orders, orders, orders, items, items, notes, tags, people, wide, region, staff))
+		src, text := g.table(&b.scope, one(g, orders, orders, orders, orders, items, items, items, notes, tags, people, wide, kinds, region, staff))
 		b.sources = append(b.sources, src)
 		from = append(from, text)
 	}
@@ -161,7 +161,7 @@ func (g *generator) joined() *block {
 	var where []fragment
 	for range 1 + g.IntN(2) {
 		left := one(g, b.sources...)
-		t := one(g, orders, items, items, items, notes, notes, region, region, staff, tags, people, wide)
+		t := one(g, orders, items, items, items, notes, notes, region, region, staff, tags, people, wide, kinds)
 		right, text := g.table(&b.scope, t)
 		s := &scope{sources: append(append([]source{}, b.sources...), right)}
 		on := g.on(s, left, right)

@@ -28,7 +28,7 @@ type write struct {
 
 // write makes an INSERT, UPDATE or DELETE.
 func (g *generator) write() write {
-	t := one(g, orders, orders, items, notes, tags, people, wide, region, staff)
+	t := one(g, orders, orders, items, notes, tags, people, wide, kinds, region, staff)
 	w := write{table: t}
 	switch n := g.IntN(100); {
 	case n < 55:
