@@ -7,6 +7,8 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
+	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/readwrite"
 	"github.com/gormshard/sharding/shardkernel"
 	"github.com/gormshard/sharding/shardkernel/algorithm"
 	"github.com/gormshard/sharding/shardkernel/keygen"
@@ -19,6 +21,7 @@ type options struct {
 	dialectors map[string]func(dsn string) gorm.Dialector
 	algorithms map[string]algorithm.Factory
 	generators map[string]keygen.Factory
+	balancers  map[string]readwrite.Factory
 	trace      shardkernel.Tracer
 }
 
@@ -48,6 +51,13 @@ func WithKeyGenerator(typeName string, factory keygen.Factory) Option {
 	return func(o *options) { o.generators[typeName] = factory }
 }
 
+// WithLoadBalancer adds a load balancer under a type name for use in groups of a
+// primary and replicas; the factory is called once for each group. Names are
+// compared without regard to case; a name that is taken is a configuration error.
+func WithLoadBalancer(typeName string, factory readwrite.Factory) Option {
+	return func(o *options) { o.balancers[typeName] = factory }
+}
+
 // WithUnitTrace calls trace after every unit that was sent to a data source, on
 // the goroutine that sent it: it must be quick and safe for concurrent use.
 func WithUnitTrace(trace func(context.Context, UnitTrace)) Option {
@@ -63,11 +73,27 @@ func newOptions(opts []Option) *options {
 		},
 		algorithms: map[string]algorithm.Factory{},
 		generators: map[string]keygen.Factory{},
+		balancers:  map[string]readwrite.Factory{},
 	}
 	for _, opt := range opts {
 		opt(o)
 	}
 	return o
+}
+
+// loadBalancers returns the built-in types and those of the application.
+func (o *options) loadBalancers() (*readwrite.Registry, error) {
+	registry := readwrite.NewRegistry()
+	for name, factory := range o.balancers {
+		var of func(struct{}) (readwrite.Balancer, error)
+		if factory != nil {
+			of = func(struct{}) (readwrite.Balancer, error) { return factory() }
+		}
+		if err := registry.Register(name, of); err != nil {
+			return nil, &fault.ConfigError{Path: "options", Err: err}
+		}
+	}
+	return registry, nil
 }
 
 // tracer returns what the kernel calls after every unit: the application's trace

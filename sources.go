@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	gormmysql "gorm.io/driver/mysql"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/gormshard/sharding/config"
 	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/readwrite"
 	"github.com/gormshard/sharding/shardkernel"
 	"github.com/gormshard/sharding/shardkernel/algorithm"
 	"github.com/gormshard/sharding/shardkernel/keygen"
@@ -41,8 +43,9 @@ type source struct {
 
 // sources holds the opened data sources.
 type sources struct {
-	byName map[string]*source
-	caller *sql.DB // the application's pool, nil without GORM
+	byName    map[string]*source
+	primaries map[string]*source // of groups, by the groups' names
+	caller    *sql.DB            // the application's pool, nil without GORM
 }
 
 // open compiles the configuration, opens its data sources without dialling
@@ -55,21 +58,33 @@ func open(cfg *config.Config, o *options, caller *callerPool) (*sources, *shardk
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &sources{byName: map[string]*source{}}
+	s := &sources{byName: map[string]*source{}, primaries: map[string]*source{}}
 	log := logger.Default
 	if caller != nil {
 		s.caller, log = caller.pool, caller.db.Logger
 	}
 	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(cfg.DataSources)) {
+		if err := s.open(name, cfg.DataSources[name], o, caller); err != nil {
+			errs = append(errs, &fault.ConfigError{Path: "dataSources." + name, Err: err})
+		}
+	}
 	for _, name := range cfg.SourceNames() {
-		if err := s.open(name, cfg, o, caller); err != nil {
+		if _, configured := cfg.DataSources[cfg.PrimaryOf(name)]; configured {
+			continue
+		}
+		if err := s.adopt(name, caller); err != nil {
 			errs = append(errs, &fault.ConfigError{Path: "dataSources." + name, Err: err})
 		}
 	}
 	if len(errs) > 0 {
 		return nil, nil, errors.Join(append(errs, s.closeOwn())...)
 	}
-	kernel, err := shardkernel.New(rules, s.kernelSources(), shardkernel.Options{
+	all, err := s.kernelSources(cfg, o)
+	if err != nil {
+		return nil, nil, errors.Join(err, s.closeOwn())
+	}
+	kernel, err := shardkernel.New(rules, all, shardkernel.Options{
 		Props: cfg.Props, ImplicitWrites: cfg.Transaction.ImplicitWrites(), IDLease: cfg.IDLease,
 		BroadcastCheck: cfg.Sharding.BroadcastCheck,
 		Trace:          o.tracer(cfg.Props.SQLShow, log),
@@ -118,11 +133,7 @@ func compile(cfg *config.Config, o *options) (*shardkernel.Rules, error) {
 	return shardkernel.Compile(cfg, algorithms, generators)
 }
 
-func (s *sources) open(name string, cfg *config.Config, o *options, caller *callerPool) error {
-	ds, ok := cfg.DataSources[name]
-	if !ok {
-		return s.adopt(name, caller)
-	}
+func (s *sources) open(name string, ds config.DataSource, o *options, caller *callerPool) error {
 	opener, ok := o.dialectors[ds.DriverName()]
 	if !ok {
 		return fmt.Errorf("no driver %q; add it with sharding.WithDialector", ds.DriverName())
@@ -200,15 +211,57 @@ func (s *sources) gorm(name string) *gorm.DB {
 	if src, ok := s.byName[name]; ok {
 		return src.db
 	}
+	if src, ok := s.primaries[name]; ok {
+		return src.db
+	}
 	return nil
 }
 
-func (s *sources) kernelSources() []shardkernel.Source {
-	var out []shardkernel.Source
-	for name, src := range s.byName {
-		out = append(out, shardkernel.Source{Name: name, DB: src.pool, Control: src.control, Dialect: src.db.Dialector.Name(), DSN: src.dsn})
+// kernelSources returns the data sources as the kernel knows them: groups in
+// place of their members.
+func (s *sources) kernelSources(cfg *config.Config, o *options) ([]shardkernel.Source, error) {
+	balancers, err := o.loadBalancers()
+	if err != nil {
+		return nil, err
 	}
-	return out
+	var out []shardkernel.Source
+	var errs []error
+	for _, name := range cfg.SourceNames() {
+		group, grouped := cfg.ReadwriteSplitting.Groups[name]
+		if !grouped {
+			out = append(out, s.byName[name].kernel(name))
+			continue
+		}
+		balancer, err := balancers.New(group.Balancer(), struct{}{})
+		if err == nil && balancer == nil {
+			err = errors.New("the type's factory made nothing")
+		}
+		if err != nil {
+			errs = append(errs, &fault.ConfigError{Path: "readwriteSplitting.groups." + name + ".loadBalancer", Err: err})
+			continue
+		}
+		of := s.byName[group.Primary].kernel(name)
+		replicas := make([]*readwrite.Replica, len(group.Replicas))
+		for i, replica := range group.Replicas {
+			of.Replicas = append(of.Replicas, s.byName[replica].kernel(replica))
+			replicas[i] = readwrite.NewReplica(replica, group.Weight(replica), s.byName[replica].pool)
+		}
+		of.Chooser = readwrite.NewGroup(name, balancer, replicas)
+		of.TransactionalReads = transactionalReads[group.Transactional()]
+		s.primaries[name] = s.byName[group.Primary]
+		out = append(out, of)
+	}
+	return out, errors.Join(errs...)
+}
+
+var transactionalReads = map[string]shardkernel.TransactionalReads{
+	config.TransactionalPrimary: shardkernel.TransactionalPrimary,
+	config.TransactionalFixed:   shardkernel.TransactionalFixed,
+	config.TransactionalDynamic: shardkernel.TransactionalDynamic,
+}
+
+func (s *source) kernel(name string) shardkernel.Source {
+	return shardkernel.Source{Name: name, DB: s.pool, Control: s.control, Dialect: s.db.Dialector.Name(), DSN: s.dsn}
 }
 
 // close closes every pool, the application's own included.

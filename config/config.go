@@ -21,13 +21,14 @@ const DefaultSource = "default"
 
 // Config is a whole configuration.
 type Config struct {
-	// DataSources are the databases by name. A name is kept as written. Where
+	// DataSources are the databases by name, those that a group of
+	// ReadwriteSplitting is made of among them. A name is kept as written. Where
 	// an order of data sources is needed it is that of their names, digits
 	// taken as numbers: ds2 comes before ds10. Defaults to none, which leaves
 	// the application's own pool.
 	DataSources map[string]DataSource `yaml:"dataSources,omitempty"`
 	// DefaultDataSource names the data source of the tables that have no rule.
-	// It must be one of DataSources, or "default" for the pool the application
+	// It must be one of DataSources or a group of them, or "default" for the pool the application
 	// opened with gorm.Open. Defaults to "default".
 	DefaultDataSource string `yaml:"defaultDataSource,omitempty"`
 	// Schema is the logical schema: `schema.table` with it means the logical
@@ -39,6 +40,9 @@ type Config struct {
 	// Sharding holds the tables and what chooses their nodes. Defaults to no
 	// sharded table.
 	Sharding Sharding `yaml:"sharding,omitempty"`
+	// ReadwriteSplitting makes data sources of a primary and its replicas.
+	// Defaults to none.
+	ReadwriteSplitting ReadwriteSplitting `yaml:"readwriteSplitting,omitempty"`
 	// Transaction says how transactions over several data sources are made.
 	// Defaults to local transactions, also around a single write over several
 	// nodes.
@@ -50,10 +54,17 @@ type Config struct {
 	Props Props `yaml:"props,omitempty"`
 }
 
-// SourceNames returns the names of all data sources in order, the application's
-// own pool among them where it is the default one.
+// SourceNames returns the names of all data sources in order: groups in place of
+// their members, and the application's own pool where it is the default one.
 func (c *Config) SourceNames() []string {
-	names := sortedNames(c.DataSources)
+	members := c.members()
+	names := slices.DeleteFunc(sortedNames(c.DataSources), func(name string) bool { return members[name] })
+	for name := range c.ReadwriteSplitting.Groups {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, nearest.Compare)
 	if _, ok := c.DataSources[DefaultSource]; !ok && c.DefaultSourceName() == DefaultSource {
 		names = append(names, DefaultSource)
 		slices.SortFunc(names, nearest.Compare)

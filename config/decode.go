@@ -15,13 +15,14 @@ import (
 // later are keys that the specification knows and this version does not honour.
 // Ignoring them would answer differently from what the file says.
 var later = map[reflect.Type][]string{
-	reflect.TypeFor[Config]():      {"readwriteSplitting", "rules", "database"},
+	reflect.TypeFor[Config]():      {"rules", "database"},
 	reflect.TypeFor[Table]():       {"trustModel"},
 	reflect.TypeFor[Defaults]():    {"trustModel"},
 	reflect.TypeFor[Transaction](): {"xa"},
 	reflect.TypeFor[Props]():       {"primaryOnly"},
 
-	reflect.TypeFor[BroadcastCheck](): {"interval"},
+	reflect.TypeFor[BroadcastCheck]():     {"interval"},
+	reflect.TypeFor[ReadwriteSplitting](): {"health"},
 }
 
 // decoder fills the structs from a document. It goes on after an error, so that

@@ -98,6 +98,7 @@ func (c *Config) check(types Types) *faults {
 		owner:      map[string]claimed{},
 	}
 	k.dataSources()
+	k.readwriteSplitting()
 	k.defaultDataSource()
 	k.notNegative("rulesVersion", int64(c.RulesVersion))
 	k.makeTypes(types)
@@ -111,27 +112,29 @@ func (c *Config) check(types Types) *faults {
 func (k *checker) dataSources() {
 	places := map[string]string{}
 	for _, name := range k.sources {
-		source, ok := k.cfg.DataSources[name]
 		k.first[name] = name
-		if !ok {
-			continue // the application's own pool
+		database := k.cfg.PrimaryOf(name)
+		source, ok := k.cfg.DataSources[database]
+		// Other drivers may make a new database of every DSN, such as SQLite of
+		// :memory:.
+		if !ok || source.DriverName() != "mysql" || source.DSN == "" {
+			continue
 		}
+		if other, ok := places[string(source.DSN)]; ok {
+			k.first[name] = other
+			k.onceOnly(join("dataSources", database)+".dsn", other)
+		} else {
+			places[string(source.DSN)] = name
+		}
+	}
+	for _, name := range sortedNames(k.cfg.DataSources) {
+		source := k.cfg.DataSources[name]
 		path := join("dataSources", name)
 		if name == "" {
 			k.add(path, "the name is empty", "")
 		}
 		if source.DSN == "" {
 			k.add(path+".dsn", "is empty", "")
-		}
-		// Other drivers may make a new database of every DSN, such as SQLite of
-		// :memory:.
-		if source.DriverName() == "mysql" && source.DSN != "" {
-			if other, ok := places[string(source.DSN)]; ok {
-				k.first[name] = other
-				k.onceOnly(path+".dsn", other)
-			} else {
-				places[string(source.DSN)] = name
-			}
 		}
 		k.notNegative(path+".maxOpenConns", int64(source.MaxOpenConns))
 		k.notNegative(path+".maxIdleConns", int64(source.MaxIdleConns))

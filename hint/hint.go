@@ -157,14 +157,14 @@ func ActualTable(ctx context.Context, table, actual string) context.Context {
 }
 
 // PrimaryOnly sends reads to the primary of each data source. It has no effect on
-// data sources without replicas, which are all of them in this version.
+// data sources without replicas.
 func PrimaryOnly(ctx context.Context) context.Context {
 	return with(ctx, func(h *Hints) { h.Reads = ReadsPrimary })
 }
 
-// ReplicaAllowed lets reads go to a replica where the configuration would keep
-// them on the primary. It has no effect on data sources without replicas, which
-// are all of them in this version.
+// ReplicaAllowed lets reads go to a replica also after a write on the same
+// connection, which they may not see then. It changes nothing in a transaction
+// that may write, and on data sources without replicas.
 func ReplicaAllowed(ctx context.Context) context.Context {
 	return with(ctx, func(h *Hints) { h.Reads = ReadsReplica })
 }

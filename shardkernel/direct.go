@@ -51,7 +51,7 @@ func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) 
 		return Direct{}, &Planned{execution: ex}, nil
 	}
 	u := &ex.Units[0]
-	src, err := k.source(ctx, u.DataSource)
+	src, err := k.answering(ctx, ex, u.DataSource)
 	if err != nil {
 		return Direct{}, nil, err
 	}

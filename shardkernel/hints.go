@@ -250,7 +250,7 @@ func direct(h *hints, text string, rules *rule.Set, d *dialect.Dialect) (*statem
 	if err != nil {
 		return nil, err
 	}
-	s.verb, s.uses = outline.Verb, outline.Uses
+	s.verb, s.read, s.uses = outline.Verb, outline.Read, outline.Uses
 	s.ddl = parse.Defines(text, s.verb, d)
 	if outline.Several {
 		c := compiler{rules: rules, server: rewrite.Server{Dialect: d}}

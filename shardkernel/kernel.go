@@ -65,8 +65,9 @@ type Kernel struct {
 	rules    *rule.Set
 	folded   *rule.Set // rules without regard to the case of table names
 	dialect  *dialect.Dialect
-	convert  value.Converter // what the clients do; the servers' part is learnt later
-	sources  map[string]*source
+	convert  value.Converter    // what the clients do; the servers' part is learnt later
+	sources  map[string]*source // replicas under their own names
+	grouped  bool               // some data source has replicas
 	base     baseline
 	meta     *metadata.Cache
 	columns  sync.Pool // of *columns
@@ -107,6 +108,10 @@ func New(rules *Rules, sources []Source, opts Options) (*Kernel, error) {
 			return nil, err
 		}
 		k.sources[s.Name] = s
+		for _, replica := range s.replicas {
+			k.sources[replica.Name] = replica
+			k.grouped = true
+		}
 	}
 	for _, name := range rules.DataSources {
 		if _, ok := k.sources[name]; !ok {

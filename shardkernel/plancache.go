@@ -140,6 +140,9 @@ func (c *compiler) compile(text string) (s *statement, err error) {
 		return nil, err
 	}
 	if s, err := direct(told, text, c.rules, c.server.Dialect); s != nil || err != nil {
+		if s != nil {
+			s.hints = told
+		}
 		return s, err
 	}
 	outline, err := parse.Scan(text, c.rules, c.server.Dialect)

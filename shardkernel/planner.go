@@ -55,6 +55,7 @@ func (k *Kernel) plan(ctx context.Context, told *hints, s *statement, text strin
 	if told != nil {
 		ex.Reads = told.reads
 	}
+	ex.Replica = s.replicable()
 	return ex, nil
 }
 

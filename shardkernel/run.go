@@ -74,6 +74,10 @@ func (r *timedRows) Close() error {
 }
 
 func (k *Kernel) send(ctx context.Context, s *Session, ex *plan.Execution) (driver.Rows, error) {
+	branches, err := k.choose(ctx, s, ex)
+	if err != nil {
+		return nil, err
+	}
 	if err := k.checkSources(ctx, ex); err != nil {
 		return nil, err
 	}
@@ -98,7 +102,7 @@ func (k *Kernel) send(ctx context.Context, s *Session, ex *plan.Execution) (driv
 		})
 		return rows, err
 	}
-	return k.merged(ctx, ex, s.branches())
+	return k.merged(ctx, ex, branches)
 }
 
 // merged runs a query's units and makes one result of them. The rows of a write
@@ -196,7 +200,7 @@ func (k *Kernel) execOn(ctx context.Context, ex *plan.Execution, branches execut
 // checkSources makes sure that the servers a statement goes to have been checked.
 func (k *Kernel) checkSources(ctx context.Context, ex *plan.Execution) error {
 	for i := range ex.Units {
-		if _, err := k.source(ctx, ex.Units[i].DataSource); err != nil {
+		if _, err := k.source(ctx, ex.Units[i].Server()); err != nil {
 			return err
 		}
 	}

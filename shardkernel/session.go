@@ -31,6 +31,10 @@ type Session struct {
 	// node connections are still the same: empty for nowhere, elsewhere for
 	// several data sources.
 	previous, inserted string
+	// wrote are the data sources that were written to, where some have replicas,
+	// and members the replicas that a read-only transaction reads from.
+	wrote   []string
+	members map[string]string
 	// variables are the data sources on which user variables were assigned by a
 	// statement other than SET, which assigns them everywhere.
 	variables map[string]string
@@ -88,7 +92,7 @@ func (s *Session) Rollback() error {
 // end takes the open transaction off the session.
 func (s *Session) end() *transaction.Tx {
 	tx := s.tx
-	s.tx, s.typed, s.previous = nil, false, ""
+	s.tx, s.typed, s.previous, s.members = nil, false, "", nil
 	if s.pins == nil { // the node connections go back to their pools
 		s.inserted = ""
 	}

@@ -71,6 +71,7 @@ func (k *Kernel) planFor(ctx context.Context, s *Session, told *hints, st *state
 		return nil, err
 	}
 	s.note(st, ex, text)
+	s.noteWrite(ex)
 	return ex, nil
 }
 

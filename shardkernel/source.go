@@ -28,6 +28,13 @@ type Source struct {
 	// DSN is what the pools were opened with, for the settings in it that change
 	// answers; it is never shown. Empty when it is not known.
 	DSN string
+	// Replicas hold what the data source holds, and answer reads, under names that
+	// are no data source's. Chooser chooses among them; it is not nil where there
+	// are some.
+	Replicas []Source
+	Chooser  Chooser
+	// TransactionalReads says where reads of a read-only transaction go.
+	TransactionalReads TransactionalReads
 }
 
 // source is a Source with what has been learnt of its server.
@@ -37,6 +44,10 @@ type source struct {
 	client  *metadata.Client // nil when the DSN is not known
 	checked atomic.Bool
 	gate    chan struct{} // holds one element while somebody checks
+
+	replicas      []*source
+	chooser       Chooser // nil without replicas
+	transactional TransactionalReads
 }
 
 func newSource(s Source, trace Tracer) (*source, error) {
@@ -60,6 +71,14 @@ func newSource(s Source, trace Tracer) (*source, error) {
 		}
 		out.client = &client
 	}
+	out.chooser, out.transactional = s.Chooser, s.TransactionalReads
+	for _, replica := range s.Replicas {
+		r, err := newSource(replica, trace)
+		if err != nil {
+			return nil, err
+		}
+		out.replicas = append(out.replicas, r)
+	}
 	return out, nil
 }
 
@@ -74,8 +93,12 @@ func (s *source) preparesArguments() bool {
 func (k *Kernel) compareClients() error {
 	var errs []error
 	var first *metadata.Client
+	var all []*source
 	for _, name := range k.rules.DataSources {
-		s := k.sources[name]
+		all = append(append(all, k.sources[name]), k.sources[name].replicas...)
+	}
+	for _, s := range all {
+		name := s.Name
 		if s.Dialect != k.dialect {
 			errs = append(errs, &fault.ConfigError{
 				Path:   "dataSources." + name + ".driver",

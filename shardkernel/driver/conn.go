@@ -95,6 +95,7 @@ func (c *conn) ResetSession(context.Context) error {
 	if !c.session.Idle() {
 		return driver.ErrBadConn
 	}
+	c.session.Forget()
 	return nil
 }
 

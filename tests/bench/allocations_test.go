@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/gormshard/sharding"
+	"github.com/gormshard/sharding/config"
 )
 
 // What the plugin adds to the allocations of a statement to one node. The bounds
@@ -25,13 +26,14 @@ func TestOneNodeStatementAllocatesLittleMore(t *testing.T) {
 		{"Update", withoutTransactions, outside, update, 3},
 		{"Create", withoutTransactions, outside, create, 4},
 	} {
-		with := tt.prepare(t, sharded(t, tt.cfg))
-		without := tt.prepare(t, plain(t, tt.cfg))
-		more := allocations(t, with, tt.run) - allocations(t, without, tt.run)
-		if more > tt.most {
-			t.Errorf("%s: the plugin allocates %.0f times more than plain GORM; at most %.0f are allowed", tt.name, more, tt.most)
+		without := allocations(t, tt.prepare(t, plain(t, tt.cfg)), tt.run)
+		for data, cfg := range map[string]*config.Config{"": rules(), ", with replicas": replicated()} {
+			more := allocations(t, tt.prepare(t, shardedBy(t, cfg, tt.cfg)), tt.run) - without
+			if more > tt.most {
+				t.Errorf("%s%s: the plugin allocates %.0f times more than plain GORM; at most %.0f are allowed", tt.name, data, more, tt.most)
+			}
+			t.Logf("%s%s: %.0f more allocations", tt.name, data, more)
 		}
-		t.Logf("%s: %.0f more allocations", tt.name, more)
 	}
 }
 

@@ -53,8 +53,14 @@ func plain(tb testing.TB, cfg gorm.Config) *gorm.DB {
 // sharded opens GORM with the plugin over four data sources of two tables each.
 func sharded(tb testing.TB, cfg gorm.Config) *gorm.DB {
 	tb.Helper()
+	return shardedBy(tb, rules(), cfg)
+}
+
+// shardedBy opens GORM with the plugin of a configuration.
+func shardedBy(tb testing.TB, of *config.Config, cfg gorm.Config) *gorm.DB {
+	tb.Helper()
 	db := open(tb, "t_order", cfg)
-	plugin := sharding.Register(rules(), sharding.WithDialector("noop", func(string) gorm.Dialector { return dialector(tb) }))
+	plugin := sharding.Register(of, sharding.WithDialector("noop", func(string) gorm.Dialector { return dialector(tb) }))
 	if err := db.Use(plugin); err != nil {
 		tb.Fatal(err)
 	}
@@ -91,7 +97,12 @@ type oneTable struct {
 
 func (t oneTable) TableName(string) string { return t.table }
 
-func rules() *config.Config {
+func rules() *config.Config { return configured(false) }
+
+// replicated has the same tables, in groups of a primary and two replicas.
+func replicated() *config.Config { return configured(true) }
+
+func configured(replicas bool) *config.Config {
 	by := func(algorithm string) *config.Strategy {
 		return &config.Strategy{Standard: &config.Standard{Column: "ent_id", Algorithm: algorithm}}
 	}
@@ -116,7 +127,17 @@ func rules() *config.Config {
 	}
 	for i := range 4 {
 		name := fmt.Sprintf("ds%d", i)
-		cfg.DataSources[name] = config.DataSource{Driver: "noop", DSN: config.DSN("/" + name)}
+		if !replicas {
+			cfg.DataSources[name] = config.DataSource{Driver: "noop", DSN: config.DSN("/" + name)}
+			continue
+		}
+		for _, member := range []string{"_primary", "_r0", "_r1"} {
+			cfg.DataSources[name+member] = config.DataSource{Driver: "noop", DSN: config.DSN("/" + name + member)}
+		}
+		if cfg.ReadwriteSplitting.Groups == nil {
+			cfg.ReadwriteSplitting.Groups = map[string]config.Group{}
+		}
+		cfg.ReadwriteSplitting.Groups[name] = config.Group{Primary: name + "_primary", Replicas: []string{name + "_r0", name + "_r1"}}
 	}
 	return cfg
 }

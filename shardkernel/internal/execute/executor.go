@@ -245,16 +245,16 @@ func (e *Executor) one(ctx context.Context, ex *plan.Execution, br Branches, sen
 		}
 	}
 	if br != nil {
-		conn, err := br.Branch(ctx, u.DataSource)
+		conn, err := br.Branch(ctx, u.Server())
 		if err != nil {
 			return err
 		}
 		if err = work(conn); err != nil {
-			br.Failed(u.DataSource, err)
+			br.Failed(u.Server(), err)
 		}
 		return conn.source.safe(err)
 	}
-	source, err := e.lookup(u.DataSource)
+	source, err := e.lookup(u.Server())
 	if err != nil {
 		return err
 	}

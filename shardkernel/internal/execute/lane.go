@@ -24,9 +24,9 @@ func (e *Executor) lanes(ex *plan.Execution, perSource int) ([]*lane, error) {
 	var whole []*lane // one for each data source
 	for i := range ex.Units {
 		u := &ex.Units[i]
-		at := slices.IndexFunc(whole, func(l *lane) bool { return l.source.Name == u.DataSource })
+		at := slices.IndexFunc(whole, func(l *lane) bool { return l.source.Name == u.Server() })
 		if at < 0 {
-			source, err := e.lookup(u.DataSource)
+			source, err := e.lookup(u.Server())
 			if err != nil {
 				return nil, err
 			}

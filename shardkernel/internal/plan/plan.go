@@ -25,6 +25,9 @@ const (
 // Unit is one statement for one data source.
 type Unit struct {
 	DataSource string
+	// Member is the replica that answers in the place of its data source; empty
+	// where none does.
+	Member string
 	// Table is the actual table of the main logical table, for messages.
 	Table string
 	SQL   string
@@ -35,6 +38,15 @@ type Unit struct {
 	Prepare bool
 	// Secret keeps the text, which may hold a password, out of traces.
 	Secret bool
+}
+
+// Server names whose connections the unit is sent over: a replica's or the data
+// source's own.
+func (u *Unit) Server() string {
+	if u.Member != "" {
+		return u.Member
+	}
+	return u.DataSource
 }
 
 // Reads says which members of a data source may answer a read. It means nothing
@@ -56,7 +68,10 @@ type Execution struct {
 	Write  bool   // changes rows: several units run all or nothing
 	Query  bool   // may return rows
 	Reads  Reads  // what the caller hinted
-	DDL    bool   // defines tables: every unit commits by itself
+	// Replica says that a replica of the data sources may answer: it is a read
+	// that neither locks rows nor depends on a session.
+	Replica bool
+	DDL     bool // defines tables: every unit commits by itself
 	// InTurn runs the data sources one after the other, in one order for all
 	// statements: of what locks rows, two statements must not take the locks in
 	// different orders, since no server sees that each waits for the other.
