@@ -10,12 +10,15 @@ import (
 // Preview is what a statement would become.
 type Preview struct {
 	// Kind is the kind of the route: standard, cartesian, all nodes, united,
-	// unicast, broadcast, batch, pass-through, direct, session, all instances or
+	// gathered, unicast, broadcast, batch, pass-through, direct, session, all instances or
 	// blocked. docs/how-a-query-runs.md says what they are.
 	Kind string
 	// Reason says in a sentence why the statement goes where it goes.
 	Reason string
-	Units  []ExecutionUnit
+	// Units are the statements that are sent; of a gathered one those that read the
+	// rows of tables come first, and the last, whose first arguments they are,
+	// answers.
+	Units []ExecutionUnit
 	// Warnings name what is allowed but may be slow or surprising over several
 	// nodes: a scatter without a sharding condition, groups held in memory, rows
 	// skipped by OFFSET, a write whose commits are not one.
@@ -41,9 +44,18 @@ func preview(ctx context.Context, kernel *shardkernel.Kernel, query string, args
 		return nil, err
 	}
 	p := &Preview{Kind: string(ex.Kind), Reason: ex.Reason, Warnings: ex.Warnings, Hints: ex.Hints, Denied: ex.Denied}
-	for i := range ex.Units {
-		u := &ex.Units[i]
+	if ex.Gather != nil {
+		for i := range ex.Gather.Tables {
+			p.add(ex.Gather.Tables[i].Rows.Units)
+		}
+	}
+	p.add(ex.Units)
+	return p, nil
+}
+
+func (p *Preview) add(units []shardkernel.Unit) {
+	for i := range units {
+		u := &units[i]
 		p.Units = append(p.Units, ExecutionUnit{DataSource: u.DataSource, SQL: u.SQL, Args: u.Args})
 	}
-	return p, nil
 }

@@ -190,6 +190,10 @@ type Props struct {
 	// together from the answers of nodes but all of them are in one data source.
 	// A statement that needs more is refused. Defaults to 64.
 	MaxUnionBranches int `yaml:"maxUnionBranches,omitempty"`
+	// Gather lets a SELECT that cannot be put together from the answers of several
+	// data sources be answered by one of them, which is given the rows of the
+	// others, up to MaxMergeRows and MaxMergeBytes. Defaults to true.
+	Gather *bool `yaml:"gather,omitempty"`
 	// PlanCacheBytes bounds the memory of cached statement plans. Defaults to
 	// 67108864 (64 MiB).
 	PlanCacheBytes int64 `yaml:"planCacheBytes,omitempty"`
@@ -225,6 +229,9 @@ type Props struct {
 	// they differ, or where a table exists on some nodes only. Defaults to false.
 	CheckTables bool `yaml:"checkTables,omitempty"`
 }
+
+// Gathers reports whether one data source may answer with the rows of others.
+func (p *Props) Gathers() bool { return p.Gather == nil || *p.Gather }
 
 // The defaults of Props.
 const (

@@ -150,7 +150,10 @@ func (st *audited) violation(name config.AuditRule, t *rule.Table) *fault.RouteE
 			return denied(f.Nested[i], "audit shardedSubquery: the table stands in a subquery", "write a join, or two statements")
 		}
 	case config.AuditMemoryMerge:
-		if m := st.ex.Merge; m != nil && m.InMemory() {
+		switch {
+		case st.ex.Gather != nil:
+			return denied(t, "audit memoryMerge: rows of other nodes would be held in memory and handed to one data source", "add conditions that lead to one node")
+		case st.ex.InMemory():
 			return denied(t, "audit memoryMerge: groups or distinct values of all nodes would be held in memory", "add conditions that lead to one node")
 		}
 	}

@@ -29,8 +29,8 @@ type Planned struct {
 }
 
 // Direct plans a statement outside a transaction, under the hints of the caller,
-// which may be nil. planned is not nil when it goes to several units, defines
-// tables, holds a clock or has a time limit; d is of no use then. Nothing has been
+// which may be nil. planned is not nil when it goes to several units, gathers
+// rows, defines tables, holds a clock or has a time limit; d is of no use then. Nothing has been
 // sent.
 func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) (d Direct, planned *Planned, err error) {
 	s, told, err := k.hinted(ctx, h, text)
@@ -47,7 +47,7 @@ func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) 
 	if err != nil {
 		return Direct{}, nil, err
 	}
-	if len(ex.Units) != 1 || ex.Merge != nil || ex.DDL || ex.Clock || k.props.StatementTimeout > 0 { // the driver's rows end the time limit
+	if len(ex.Units) != 1 || ex.Merge != nil || ex.Gather != nil || ex.DDL || ex.Clock || k.props.StatementTimeout > 0 { // the driver's rows end the time limit
 		return Direct{}, &Planned{execution: ex}, nil
 	}
 	u := &ex.Units[0]

@@ -30,6 +30,8 @@ type (
 	Rules = rule.Set
 	// Execution is a routed and rewritten statement.
 	Execution = plan.Execution
+	// Unit is one statement for one data source.
+	Unit = plan.Unit
 	// UnitTrace reports one unit that was sent to a data source.
 	UnitTrace = plan.UnitTrace
 	// Tracer is called after every unit.

@@ -92,6 +92,11 @@ func (k *Kernel) routed(ctx context.Context, told *hints, s *statement, text str
 	if errors.Is(err, fault.ErrUnsupported) && columns.err == nil && s.program.Statement().Union != nil {
 		ex, err = k.unioned(ctx, told, s, in)
 	}
+	if errors.Is(err, fault.ErrUnsupported) && columns.err == nil {
+		if gathered, failed := k.gathered(s, in); gathered != nil && failed == nil {
+			ex, err = gathered, nil
+		}
+	}
 	if columns.err != nil { // what was planned without the columns does not count
 		return nil, columns.err
 	}

@@ -112,6 +112,10 @@ func (k *Kernel) merged(ctx context.Context, ex *plan.Execution, branches execut
 		rows, _, err := k.queryNumbered(ctx, ex, branches)
 		return rows, err
 	}
+	if ex.Gather != nil {
+		rows, err := k.queryGathered(ctx, ex, branches)
+		return rows, k.noteDrift(err)
+	}
 	cursors, err := k.executor.Query(ctx, ex, branches)
 	if err != nil {
 		return nil, err
@@ -119,13 +123,21 @@ func (k *Kernel) merged(ctx context.Context, ex *plan.Execution, branches execut
 	if ex.Merge == nil {
 		return cursors[0], nil
 	}
-	rows, err := merge.Rows(ex.Merge, cursors, merge.Limits{
-		MaxRows: k.props.MaxMergeRows, MaxBytes: k.props.MaxMergeBytes, Budget: k.budget,
-	})
+	rows, err := merge.Rows(ex.Merge, cursors, k.mergeLimits())
+	return rows, k.noteDrift(err)
+}
+
+func (k *Kernel) mergeLimits() merge.Limits {
+	return merge.Limits{MaxRows: k.props.MaxMergeRows, MaxBytes: k.props.MaxMergeBytes, Budget: k.budget}
+}
+
+// noteDrift forgets the columns of all tables when an error tells that somebody is
+// changing them.
+func (k *Kernel) noteDrift(err error) error {
 	if errors.Is(err, fault.ErrSchemaDrift) {
-		k.meta.Clear() // somebody is changing tables
+		k.meta.Clear()
 	}
-	return rows, err
+	return err
 }
 
 // Exec runs a statement that returns no rows. It is otherwise like Query.
@@ -199,6 +211,13 @@ func (k *Kernel) execOn(ctx context.Context, ex *plan.Execution, branches execut
 
 // checkSources makes sure that the servers a statement goes to have been checked.
 func (k *Kernel) checkSources(ctx context.Context, ex *plan.Execution) error {
+	if ex.Gather != nil {
+		for i := range ex.Gather.Tables {
+			if err := k.checkSources(ctx, &ex.Gather.Tables[i].Rows); err != nil {
+				return err
+			}
+		}
+	}
 	for i := range ex.Units {
 		if _, err := k.source(ctx, ex.Units[i].Server()); err != nil {
 			return err

@@ -42,6 +42,7 @@ type source struct {
 	execute.Source
 	control *sql.DB
 	client  *metadata.Client // nil when the DSN is not known
+	packet  int64            // max_allowed_packet, once checked
 	checked atomic.Bool
 	gate    chan struct{} // holds one element while somebody checks
 
@@ -161,6 +162,7 @@ func (k *Kernel) check(ctx context.Context, s *source) error {
 	} else if err := settings.Equal(*first); err != nil {
 		return err
 	}
+	s.packet = settings.MaxAllowedPacket
 	s.checked.Store(true)
 	return nil
 }

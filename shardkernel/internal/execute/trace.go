@@ -32,8 +32,11 @@ func (c *Conn) execUnit(ctx context.Context, u *plan.Unit) (Result, error) {
 
 func (c *Conn) report(ctx context.Context, u *plan.Unit, start time.Time, err error) {
 	sql := u.SQL
-	if u.Secret {
+	switch {
+	case u.Secret:
 		sql = "(text withheld: it may hold a password)"
+	case u.Shown != "":
+		sql = u.Shown
 	}
 	c.source.Trace(ctx, plan.UnitTrace{DataSource: c.source.Name, SQL: sql, Elapsed: time.Since(start), Err: err})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,6 +25,9 @@ type Settings struct {
 	// DivPrecisionIncrement is div_precision_increment, the decimals that a
 	// division adds.
 	DivPrecisionIncrement int
+	// MaxAllowedPacket is max_allowed_packet: the longest statement, argument or row,
+	// in bytes.
+	MaxAllowedPacket int64
 
 	variables map[string]string
 }
@@ -56,7 +60,7 @@ func CheckSource(ctx context.Context, name string, db *sql.DB, d *dialect.Dialec
 }
 
 func (s *Settings) read(ctx context.Context, db *sql.DB) error {
-	names := "'" + strings.Join(compared, "', '") + "', 'tx_isolation', 'version', 'version_comment', 'system_time_zone', 'sql_auto_is_null', 'innodb_rollback_on_timeout'"
+	names := "'" + strings.Join(compared, "', '") + "', 'tx_isolation', 'version', 'version_comment', 'system_time_zone', 'sql_auto_is_null', 'innodb_rollback_on_timeout', 'max_allowed_packet'"
 	rows, err := db.QueryContext(ctx, "SHOW SESSION VARIABLES WHERE Variable_name IN ("+names+")")
 	if err != nil {
 		return err
@@ -87,7 +91,11 @@ func (s *Settings) read(ctx context.Context, db *sql.DB) error {
 	if s.LowerCaseTableNames, err = s.number("lower_case_table_names"); err != nil {
 		return err
 	}
-	s.DivPrecisionIncrement, err = s.number("div_precision_increment")
+	if s.DivPrecisionIncrement, err = s.number("div_precision_increment"); err != nil {
+		return err
+	}
+	packet, err := s.number("max_allowed_packet")
+	s.MaxAllowedPacket = int64(packet)
 	return err
 }
 
@@ -151,17 +159,36 @@ func (s Settings) Equal(other Settings) error {
 	}
 }
 
+// TakesRows reports whether the server can be given rows as JSON without a change in
+// any of them: it has JSON_TABLE, and speaks to the client in all of Unicode.
+func (s Settings) TakesRows() bool {
+	for _, name := range []string{"character_set_client", "character_set_connection", "character_set_results"} {
+		if s.variables[name] != "utf8mb4" {
+			return false
+		}
+	}
+	switch s.Flavour {
+	case "MariaDB":
+		return s.atLeast(10, 6, 0)
+	case "MySQL":
+		return s.atLeast(8, 0, 4)
+	}
+	return false
+}
+
+// atLeast reports whether the version is this or a later one.
+func (s Settings) atLeast(version ...int) bool {
+	var have [3]int
+	if n, _ := fmt.Sscanf(s.Version, "%d.%d.%d", &have[0], &have[1], &have[2]); n < len(version) {
+		return false
+	}
+	return slices.Compare(have[:], version) >= 0
+}
+
 // Returning reports whether the server knows INSERT … RETURNING: MariaDB from 10.5
 // on, and SQLite.
 func (s Settings) Returning() bool {
-	if s.Flavour != "MariaDB" {
-		return s.Flavour == "SQLite"
-	}
-	var major, minor int
-	if n, _ := fmt.Sscanf(s.Version, "%d.%d", &major, &minor); n < 2 {
-		return false
-	}
-	return major > 10 || major == 10 && minor >= 5
+	return s.Flavour == "SQLite" || s.Flavour == "MariaDB" && s.atLeast(10, 5, 0)
 }
 
 // series returns the first two numbers of a version.

@@ -20,7 +20,7 @@ func defaults() map[string]string {
 		"sql_mode":  "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION",
 		"time_zone": "SYSTEM", "system_time_zone": "UTC",
 		"character_set_client": "utf8mb4", "character_set_connection": "utf8mb4", "character_set_results": "utf8mb4", "collation_connection": "utf8mb4_general_ci",
-		"lower_case_table_names": "0", "div_precision_increment": "4", "max_sort_length": "1024", "group_concat_max_len": "1048576",
+		"lower_case_table_names": "0", "div_precision_increment": "4", "max_allowed_packet": "16777216", "max_sort_length": "1024", "group_concat_max_len": "1048576",
 		"sql_select_limit": "18446744073709551615", "sql_auto_is_null": "OFF", "tx_isolation": "REPEATABLE-READ",
 	}
 }

@@ -15,6 +15,7 @@ const (
 	KindBroadcast   Kind = "broadcast"     // a write to a broadcast table: every data source
 	KindUnited      Kind = "united"        // all nodes in one data source, read by one statement as UNION ALL
 	KindUnion       Kind = "union"         // the branches of a UNION, each routed by itself
+	KindGathered    Kind = "gathered"      // one data source answers, and is given the rows of the others
 	KindUnicast     Kind = "unicast"       // any one node will do
 	KindSession     Kind = "session"       // transaction control and settings as text
 	KindInstances   Kind = "all instances" // accounts and global variables: every server once
@@ -38,6 +39,9 @@ type Unit struct {
 	Prepare bool
 	// Secret keeps the text, which may hold a password, out of traces.
 	Secret bool
+	// Shown is what traces show in the place of a text that holds rows; empty for
+	// the text itself.
+	Shown string
 }
 
 // Server names whose connections the unit is sent over: a replica's or the data
@@ -80,6 +84,9 @@ type Execution struct {
 	// has most; 0 where each unit goes to one node.
 	United int
 	Merge  *Merge // nil when there is one unit
+	// Gather is set where the one unit is given the rows of other data sources; nil
+	// for all others.
+	Gather *Gather
 	// Clock lets all units read one clock: NOW() and its like, and columns that
 	// default to it, give the same on every node. Now is that time, in seconds; if
 	// empty it is the time of the first unit's data source.

@@ -5,6 +5,9 @@ func (e *Execution) EachText(change func(text string) string) {
 	for i := range e.Units {
 		e.Units[i].SQL = change(e.Units[i].SQL)
 	}
+	if e.Gather != nil {
+		e.Gather.Header.SQL = change(e.Gather.Header.SQL)
+	}
 	n := e.Numbering
 	if n == nil {
 		return

@@ -7,6 +7,9 @@ import (
 
 // Warnings name what an execution over several nodes may surprise with.
 func (e *Execution) Warnings() []string {
+	if e.Gather != nil {
+		return e.Gather.warnings(e.Units[0].DataSource)
+	}
 	if len(e.Units) < 2 {
 		return nil
 	}
@@ -36,10 +39,20 @@ func (e *Execution) Warnings() []string {
 // Sources counts the data sources the execution goes to.
 func (e *Execution) Sources() int {
 	sources := map[string]bool{}
-	for i := range e.Units {
-		sources[e.Units[i].DataSource] = true
-	}
+	e.eachUnit(func(u *Unit) { sources[u.DataSource] = true })
 	return len(sources)
+}
+
+// eachUnit calls visit for every unit, those that rows are gathered from included.
+func (e *Execution) eachUnit(visit func(u *Unit)) {
+	if e.Gather != nil {
+		for i := range e.Gather.Tables {
+			e.Gather.Tables[i].Rows.eachUnit(visit)
+		}
+	}
+	for i := range e.Units {
+		visit(&e.Units[i])
+	}
 }
 
 // Nodes counts the nodes that the execution goes to, of the main table or of the
@@ -49,12 +62,34 @@ func (e *Execution) Nodes() int {
 	if n > 0 {
 		return n
 	}
+	if e.Gather != nil {
+		for i := range e.Gather.Tables {
+			n = max(n, e.Gather.Tables[i].Rows.Nodes())
+		}
+		return n
+	}
 	for i := range e.Units {
 		if i == 0 || e.Units[i].DataSource != e.Units[i-1].DataSource || e.Units[i].Table != e.Units[i-1].Table {
 			n++
 		}
 	}
 	return n
+}
+
+// warnings name what carrying rows to a data source may surprise with.
+func (g *Gather) warnings(home string) []string {
+	var out []string
+	for i := range g.Tables {
+		t := &g.Tables[i]
+		out = append(out, fmt.Sprintf("the rows of %d nodes of %s are read and handed to data source %s, up to props.maxMergeRows and maxMergeBytes", t.Rows.Nodes(), t.Table, home))
+	}
+	return out
+}
+
+// InMemory reports whether a number of rows is held in memory that grows with the
+// tables.
+func (e *Execution) InMemory() bool {
+	return e.Gather != nil || e.Merge != nil && e.Merge.InMemory()
 }
 
 // InMemory reports whether the merge holds a number of rows in memory that grows

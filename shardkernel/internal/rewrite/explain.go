@@ -24,8 +24,8 @@ func (e *Explanation) Explain(ex *plan.Execution) error {
 	if ex.Merge != nil && ex.Merge.Broadcast && !e.Runs { // the copies are alike
 		ex.Units = ex.Units[:1]
 	}
-	if len(ex.Units) != 1 {
-		return fault.Unsupported("EXPLAIN over several nodes", fmt.Sprintf("the statement goes to %d nodes, and each server explains its own part", len(ex.Units)),
+	if len(ex.Units) != 1 || ex.Gather != nil {
+		return fault.Unsupported("EXPLAIN over several nodes", fmt.Sprintf("the statement goes to %d nodes, and each server explains its own part", ex.Nodes()),
 			"see where it goes by Plugin.Preview, add a condition that leads to one node, or explain a part on its data source, which Plugin.DataSource(name) gives")
 	}
 	u := &ex.Units[0]

@@ -93,8 +93,8 @@ func orderService(t testing.TB, more ...func(cfg *config.Config, types map[strin
 var digits = regexp.MustCompile(`\((\d+),(\d+)\)`)
 
 // TestGoldenRoutes runs testdata/*.txt: after a line "route" with the
-// arguments, optionally with "sqlite", "nometa", "described", "markers=n" or a hint such as
-// "table=t_doc:3" before them, comes the
+// arguments, optionally with "sqlite", "nometa", "described", "gather", "markers=n"
+// or a hint such as "table=t_doc:3" before them, comes the
 // statement, then ----, then what it becomes. A blank line ends a case, # begins
 // a comment.
 func TestGoldenRoutes(t *testing.T) {
@@ -164,6 +164,8 @@ func runGolden(t *testing.T, p pipeline, block string, total *int) string {
 			p.meta = nil
 		case "described":
 			p.describe = describeByName
+		case "gather":
+			p.gathers = true
 		default:
 			if p.addHint(word) {
 				break

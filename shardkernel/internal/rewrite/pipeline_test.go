@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,6 +32,7 @@ type pipeline struct {
 	weigh   route.Weigher
 	// describe answers in the place of a server; nil where nobody is asked.
 	describe route.Describer
+	gathers  bool // what else is refused may be gathered
 }
 
 func (p *pipeline) input(args []any) route.Input {
@@ -85,16 +88,60 @@ func (c *compiled) run(args []any) (*plan.Execution, error) {
 		return e, err
 	}
 	in := c.pipeline.input(args)
-	result, failed := c.program.RouteUnited(&in, 64)
-	if result == nil || failed != nil {
-		if c.program.Statement().Union == nil {
-			return nil, err
-		}
-		c.result = new(route.Result) // the units are those of the branches
-		return c.template.Union(args, c.pipeline.meta, c.pipeline.branch)
+	if result, failed := c.program.RouteUnited(&in, 64); result != nil && failed == nil {
+		c.result = result
+		return c.template.Rewrite(result, args, c.pipeline.meta, c.pipeline.describe)
 	}
-	c.result = result
-	return c.template.Rewrite(result, args, c.pipeline.meta, c.pipeline.describe)
+	if c.program.Statement().Union != nil {
+		c.result = new(route.Result) // the units are those of the branches
+		if e, err = c.template.Union(args, c.pipeline.meta, c.pipeline.branch); !errors.Is(err, fault.ErrUnsupported) {
+			return e, err
+		}
+	}
+	if !c.pipeline.gathers {
+		return nil, err
+	}
+	if g, failed := c.program.RouteGathered(&in); g != nil && failed == nil {
+		if e := c.template.Gather(g, args); e != nil {
+			c.result = gatheredResult(g)
+			return e, nil
+		}
+	}
+	return nil, err
+}
+
+// gatheredResult is what a gathering comes to for the statement's own unit.
+func gatheredResult(g *route.Gathering) *route.Result {
+	u := route.Unit{DataSource: g.Home, Names: slices.Clone(g.Names)}
+	for _, t := range g.Tables {
+		for _, reference := range t.References {
+			u.Names[reference] = t.Name
+		}
+	}
+	return &route.Result{Units: []route.Unit{u}}
+}
+
+var (
+	gatheredTable  = regexp.MustCompile("`[^`]*_gatheredX*` AS \\(SELECT .*? LIMIT 18446744073709551615\\)")
+	gatheredTables = regexp.MustCompile(`\x00(?:, \x00)*`)
+)
+
+// withoutGather returns an execution whose own unit is the statement's alone: the
+// rows of other tables, and their tables, are left out.
+func withoutGather(e *plan.Execution) *plan.Execution {
+	if e.Gather == nil {
+		return e
+	}
+	alone := *e
+	u := e.Units[0]
+	u.SQL = gatheredTables.ReplaceAllString(gatheredTable.ReplaceAllString(u.SQL, "\x00"), "\x00")
+	if rest, ok := strings.CutPrefix(u.SQL, "WITH \x00 "); ok {
+		u.SQL = rest
+	}
+	u.SQL = strings.Replace(u.SQL, " \x00,", "", 1)
+	u.Args = u.Args[len(e.Gather.Tables):]
+	alone.Units = []plan.Unit{u}
+	return &alone
 }
 
 // Template returns what a branch is rewritten by.
@@ -221,7 +268,8 @@ func (p *pipeline) ask(sql string, args []any, outline parse.Outline) (*plan.Exe
 // would have it: "varchar(20) binary" is text with a binary collation.
 func columnOf(t testing.TB, name, typ string) value.Column {
 	t.Helper()
-	c := value.Column{Name: name, Type: typ}
+	c := value.Column{Name: name}
+	c.Type, _, _ = strings.Cut(strings.ReplaceAll(typ, ".", ","), " ")
 	word, _, _ := strings.Cut(strings.ReplaceAll(typ, "(", " "), " ")
 	switch word {
 	case "bigint":
@@ -281,6 +329,18 @@ func printExecution(e *plan.Execution) string {
 		b.WriteString(" query")
 	}
 	fmt.Fprintf(&b, " — %s\n", e.Reason)
+	if e.Gather != nil {
+		for i := range e.Gather.Tables {
+			for _, u := range e.Gather.Tables[i].Rows.Units {
+				fmt.Fprintf(&b, "rows of %s: %s %s", e.Gather.Tables[i].Table, u.DataSource, u.SQL)
+				if len(u.Args) > 0 {
+					fmt.Fprintf(&b, "  %v", u.Args)
+				}
+				b.WriteString("\n")
+			}
+		}
+		fmt.Fprintf(&b, "header: %s %s  %v\n", e.Gather.Header.DataSource, e.Gather.Header.SQL, e.Gather.Header.Args)
+	}
 	for _, u := range e.Units {
 		fmt.Fprintf(&b, "%s %s", u.DataSource, u.SQL)
 		if len(u.Args) > 0 {

@@ -77,6 +77,7 @@ func proveSplices(t *testing.T, p *pipeline, sql string, args []any) {
 			return
 		}
 	}
+	e = withoutGather(e)
 	for _, f := range spliceFaults(c, e, marked) {
 		t.Errorf("%s\n%s", sql, f)
 	}

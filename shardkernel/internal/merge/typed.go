@@ -1,0 +1,67 @@
+package merge
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"strings"
+
+	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel/internal/value"
+)
+
+// Header is what a result told of its columns.
+type Header struct{ header *header }
+
+// ReadHeader reads what rows tell of their columns, and closes them.
+func ReadHeader(rows driver.Rows) (*Header, error) {
+	head, err := newHeader([]driver.Rows{rows}, 0)
+	if e := rows.Close(); err == nil {
+		err = e
+	}
+	return &Header{head}, err
+}
+
+// Give returns rows under the header, as Rows would.
+//
+// A column may be a wider integer or another type of text than the header says,
+// which does not show in its values; any other difference is an error that matches
+// fault.ErrSchemaDrift, before the first row.
+func (h *Header) Give(rows driver.Rows) (driver.Rows, error) {
+	in := &inputs{cursors: []driver.Rows{rows}}
+	if err := h.header.fits(rows); err != nil {
+		_ = in.close()
+		return nil, err
+	}
+	return &result{header: h.header, inputs: in, memory: new(account), rows: newIterate(h.header, in)}, nil
+}
+
+// fits reports the first column of rows whose values are not those of the header's
+// type.
+func (h *header) fits(rows driver.Rows) error {
+	names := rows.Columns()
+	if len(names) != len(h.names) {
+		return errDoesNotFit(fmt.Sprintf("%d columns were computed for a result of %d", len(names), len(h.names)))
+	}
+	for i, got := range describe(rows, len(names)) {
+		want := &h.columns[i]
+		if !sameValues(want.typeName, got.typeName) || want.hasScale && got.hasScale && want.scale != got.scale {
+			return errDoesNotFit(fmt.Sprintf("column %d, %q, is %s with %d decimals and was computed as %s with %d", i+1, h.names[i], want.typeName, want.scale, got.typeName, got.scale))
+		}
+	}
+	return nil
+}
+
+// sameValues reports whether drivers give the values of two types alike.
+func sameValues(a, b string) bool {
+	if _, ok := value.WiderType(a, b); ok {
+		return true
+	}
+	return isInteger(a) && isInteger(b) && strings.HasPrefix(a, "UNSIGNED") == strings.HasPrefix(b, "UNSIGNED")
+}
+
+// isInteger reports whether a type is one of integers, which end alike.
+func isInteger(typeName string) bool { return strings.HasSuffix(typeName, "INT") }
+
+func errDoesNotFit(what string) error {
+	return fmt.Errorf("sharding: %w: %s; give the actual tables the same columns, or name the columns in the SELECT", fault.ErrSchemaDrift, what)
+}

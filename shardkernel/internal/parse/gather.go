@@ -1,0 +1,54 @@
+package parse
+
+import (
+	"strings"
+
+	"github.com/gormshard/sharding/shardkernel/internal/dialect"
+)
+
+// Frame is where a SELECT can be given common table expressions, and where its
+// outermost LIMIT is.
+type Frame struct {
+	// With is the offset behind WITH or WITH RECURSIVE, 0 without such a clause.
+	With int
+	// Limit is the outermost LIMIT clause, up to the end of the statement; empty, at
+	// the place where it would stand, without one.
+	Limit Span
+}
+
+// FrameOf finds the frame of a SELECT that locks nothing and has no INTO; ok is
+// false for a text with executable comments, whose end may be in one.
+func FrameOf(text string, d *dialect.Dialect) (f Frame, ok bool) {
+	if strings.Contains(text, "/*!") || strings.Contains(text, "/*M!") {
+		return f, false
+	}
+	l := lexer{text: text, dialect: d}
+	end, limit := 0, -1
+	var last token
+	for n := 0; ; n++ {
+		tok, more, err := l.next()
+		if err != nil {
+			return f, false
+		}
+		if !more {
+			break
+		}
+		switch word := text[tok.start:tok.end]; {
+		case word == ";" && tok.kind == tokenOther:
+			continue
+		case tok.kind != tokenWord || last.end > 0 && text[last.start:last.end] == ".":
+		case n == 0 && equalWord(word, "WITH"):
+			f.With = tok.end
+		case n == 1 && f.With > 0 && equalWord(word, "RECURSIVE"):
+			f.With = tok.end
+		case tok.depth == 0 && equalWord(word, "LIMIT"):
+			limit = tok.start
+		}
+		end, last = tok.end, tok
+	}
+	if limit < 0 {
+		limit = end
+	}
+	f.Limit = Span{limit, end}
+	return f, true
+}
