@@ -83,7 +83,7 @@ func (g *generator) aggregated(s *scope) fragment {
 	case k < 88:
 		return f(one(g, "COUNT", "SUM", "AVG", "MIN", "MAX"), "(DISTINCT ", g.name(s, src, src.columns[0].name), ")")
 	case k < 90:
-		return f("COUNT(DISTINCT ", n, ", ", g.name(s, src, src.columns[0].name), ")")
+		return g.distinctAggregate(s)
 	case k < 94:
 		return f(one(g, "BIT_AND", "BIT_OR", "BIT_XOR", "STD", "VAR_POP"), "(", g.name(s, src, src.columns[0].name), ")")
 	case k < 95:
@@ -136,18 +136,6 @@ func (g *generator) computed(s *scope, depth int) fragment {
 		return f("ROUND(", x(), one(g, ")", ", 1)", ", 3)", ", -1)"))
 	}
 	return f(one(g, "FLOOR(", "CEIL(", "ABS(", "-(", "NOT (", "TRUNCATE(1, 0) + ("), x(), ")")
-}
-
-func (g *generator) distinct() *query {
-	b := g.sources(1)
-	b.head, b.folded = "SELECT DISTINCT", true
-	g.conditions(b)
-	for range 1 + g.IntN(2) {
-		src, c := g.pick(&b.scope)
-		b.items = append(b.items, item{expr: f(g.name(&b.scope, src, c.name))})
-	}
-	q := g.finish(b, "distinct")
-	return q
 }
 
 // using joins by USING or NATURAL, or by a comma.
