@@ -76,7 +76,7 @@ type operand struct {
 	pad    []byte // what the shorter text is padded with; nil when it is not
 	name   string
 	clause string
-	sorts  bool // an item of ORDER BY
+	sorts  bool // the servers may sort by it
 	seen   [classBytes + 1]bool
 }
 
@@ -89,7 +89,7 @@ func newOperand(h *header, ref plan.ColumnRef, order plan.TextOrder, clause stri
 	typeName := h.columns[index].typeName
 	o := &operand{
 		index: index, weight: -1, kind: kinds[typeName], order: order,
-		name: h.name(index), clause: clause,
+		name: h.name(index), clause: clause, sorts: order.Sorted,
 	}
 	if order.HasWeight {
 		if o.weight, err = h.resolve(order.Weight, clause); err != nil {

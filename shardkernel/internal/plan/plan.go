@@ -204,6 +204,9 @@ type TextOrder struct {
 	// without weights, that the server certainly sorts by. A sort by a longer one
 	// fails with ErrUnsupported.
 	Limit int
+	// Sorted is true where servers may group by sorting, which takes a text for
+	// equal to that with U+0000 behind it, though a comparison does not.
+	Sorted bool
 	// Refuse, when not empty, is why text in this column cannot be compared:
 	// the merge returns ErrUnsupported before any row if the column turns out
 	// to hold text.

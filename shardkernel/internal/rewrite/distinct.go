@@ -165,7 +165,7 @@ func (r *recipe) distinctKey(c *visibleColumn) (plan.GroupKey, error) {
 		if ok {
 			key.Column = at
 		}
-		if item := &r.selection.Items[c.item]; item.HasAggregate && item.Aggregate == nil {
+		if item := &r.selection.Items[c.item]; item.Aggregate == nil && item.Computed != nil {
 			return key, nil // what is computed over aggregates is a number
 		}
 	}

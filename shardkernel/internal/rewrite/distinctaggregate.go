@@ -18,6 +18,7 @@ import (
 
 // distinctAggregate takes an aggregate of DISTINCT arguments.
 func (r *recipe) distinctAggregate(merged plan.Aggregate, a *parse.Aggregate, expr parse.Span) error {
+	r.distinct = true
 	if a.Each == nil {
 		return refuse(r.text(expr), "its arguments are not understood", "")
 	}
@@ -46,17 +47,7 @@ func (r *recipe) distinctAggregate(merged plan.Aggregate, a *parse.Aggregate, ex
 // groupedWith returns the columns that GROUP BY and the arguments of an aggregate
 // are.
 func (r *recipe) groupedWith(a *parse.Aggregate) []parse.Column {
-	var columns []parse.Column
-	for i := range r.selection.GroupBy {
-		by := &r.selection.GroupBy[i]
-		switch {
-		case by.ByAlias:
-		case by.Item >= 0 && r.selection.Items[by.Item].Column != nil:
-			columns = append(columns, *r.selection.Items[by.Item].Column)
-		case by.Item < 0 && by.Column != nil:
-			columns = append(columns, *by.Column)
-		}
-	}
+	columns := r.groupColumns()
 	for i := range a.Each {
 		if c := a.Each[i].Column; c != nil {
 			columns = append(columns, *c)
@@ -156,6 +147,9 @@ func (r *recipe) refine(column plan.ColumnRef) {
 
 // finishDistinct writes the smaller groups into the statements of the nodes.
 func (r *recipe) finishDistinct() error {
+	for i := range r.merge.GroupBy { // of which a server makes groups by sorting
+		r.merge.GroupBy[i].Text.Sorted = r.distinct
+	}
 	if len(r.refined) == 0 {
 		return nil
 	}
@@ -173,8 +167,27 @@ func (r *recipe) finishDistinct() error {
 		}
 		r.insert(s.TailStart, " GROUP BY "+by)
 	}
-	if len(s.OrderBy) > 0 { // that of the smaller groups helps nobody
+	if len(s.OrderBy) > 0 && r.steady() { // the order of the smaller groups helps nobody
 		r.inserts = append(r.inserts, edit{Span: s.OrderBySpan})
 	}
 	return nil
+}
+
+// steady reports whether the visible columns are of the same types where a server
+// does not sort: what is long or a BIT is not. Measured on MariaDB 10.11.
+func (r *recipe) steady() bool {
+	return !slices.ContainsFunc(r.selection.Items, func(item parse.Item) bool {
+		column := item.Column
+		if a := item.Aggregate; a != nil {
+			if a.Func != "MIN" && a.Func != "MAX" {
+				return false
+			}
+			column = a.Column
+		}
+		if column == nil {
+			return !item.HasAggregate && !item.Constant || item.Aggregate != nil
+		}
+		c := r.columnOf(column)
+		return c == nil || c.Class == value.ClassBit || c.Class >= value.ClassOther || c.Unbounded() || c.Class == value.ClassText && c.Length > 255
+	})
 }

@@ -34,6 +34,9 @@ func (r *recipe) having() error {
 
 // computeColumn lets a column of the nodes' rows be computed from merged values.
 func (r *recipe) computeColumn(column plan.ColumnRef, x *parse.Computed, text string) error {
+	if r.own {
+		return nil
+	}
 	c := computing{r, text}
 	if x == nil {
 		return c.refuse("it holds more than aggregates, numbers, comparisons and arithmetic")
@@ -191,7 +194,7 @@ func (c *computing) average(a *parse.Aggregate, expr parse.Span) (*plan.Expr, er
 		return nil, c.aggregate(a, plan.ColumnRef{}, expr) // which says why
 	}
 	if c.sortsGroups() {
-		return nil, c.refuse("a server that sorts the groups may round " + c.text(expr) + " to the digits it shows before it goes on calculating, or not, by its plan of execution")
+		return nil, c.refuseAverage(c.text(expr))
 	}
 	sum, count := *a, *a
 	sum.Func, count.Func = "SUM", "COUNT"
@@ -204,6 +207,10 @@ func (c *computing) average(a *parse.Aggregate, expr parse.Span) (*plan.Expr, er
 	}
 	number, err := c.derivedAggregate(&count, derived{before: "COUNT(", Span: a.Arg, after: ")"})
 	return &plan.Expr{Op: plan.OpDivide, Kids: []*plan.Expr{total, number}, DivPrecision: c.template.server.DivPrecision}, err
+}
+
+func (c *computing) refuseAverage(average string) error {
+	return c.refuse("a server that sorts the groups may round " + average + " to the digits it shows before it goes on calculating, or not, by its plan of execution")
 }
 
 // sortsGroups reports whether ORDER BY asks for another order than that of the

@@ -59,10 +59,13 @@ type recipe struct {
 	unlimited bool
 	// sortedBy are the positions that the nodes sort by to make rows distinct.
 	sortedBy []string
+	// own is true where each group has all its rows on one node.
+	own bool
 	// refined are the aliases that the nodes group by for aggregates of DISTINCT
 	// arguments. separate lets those do without, at separateAt in Aggregates, that
 	// could do without it if they all can.
 	refined    []string
+	distinct   bool // there are such aggregates
 	separate   []func(aggregate int) error
 	separateAt []int
 	// hidden is the clause of a position that a * hides, to be checked in the end.
@@ -110,6 +113,9 @@ func (r *recipe) write() error {
 			r.merge.Kind = plan.MergeOrdered
 		}
 		return r.finish()
+	}
+	if len(s.GroupBy) > 0 && r.separates(r.groupColumns()) {
+		return r.ownGroups()
 	}
 	r.merge.Kind = plan.MergeGroup
 	for i := range s.Items {
@@ -163,6 +169,9 @@ func (r *recipe) item(i int) error {
 
 // aggregate takes an aggregate that the nodes give in a column.
 func (r *recipe) aggregate(a *parse.Aggregate, column plan.ColumnRef, expr parse.Span) error {
+	if r.own {
+		return nil
+	}
 	merged := plan.Aggregate{Column: column}
 	distinct := a.Distinct
 	switch a.Func {
