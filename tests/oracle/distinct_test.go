@@ -6,8 +6,11 @@ import "fmt"
 
 // distinct makes a SELECT DISTINCT, or aggregates of DISTINCT arguments.
 func (g *generator) distinct() *query {
-	if g.in(40) {
+	switch n := g.IntN(100); {
+	case n < 35:
 		return g.distinctAggregates()
+	case n < 50:
+		return g.ownGroups()
 	}
 	b := g.sources(1)
 	if g.in(25) {
@@ -108,4 +111,43 @@ func (g *generator) distinctAggregate(s *scope) fragment {
 		return f("ROUND(AVG(DISTINCT ", n, "), ", g.IntN(3), ")")
 	}
 	return f(one(g, "COUNT(DISTINCT ", "count( distinct "), n, ")")
+}
+
+// ownGroups groups by the sharding columns of a table.
+func (g *generator) ownGroups() *query {
+	b := g.sources(1)
+	if g.in(25) {
+		b = g.joined()
+	}
+	b.grouped, b.folded = true, true
+	if g.in(15) {
+		b.head = "SELECT DISTINCT"
+	}
+	g.conditions(b)
+	src := one(g, b.sources...)
+	var by []fragment
+	for _, key := range src.keys {
+		by = append(by, f(g.name(&b.scope, src, key)))
+	}
+	if len(by) == 0 || g.in(40) {
+		other, c := g.pick(&b.scope)
+		by = append(by, f(g.name(&b.scope, other, c.name)))
+	}
+	for _, key := range by {
+		if g.in(70) {
+			b.items = append(b.items, item{expr: key})
+		}
+	}
+	for i := range 1 + g.IntN(2) {
+		it := item{expr: g.aggregated(&b.scope), alias: fmt.Sprintf("a%d", i)}
+		if g.in(20) {
+			it.expr = f("CONCAT(COUNT(*), 'x')")
+		}
+		b.items = append(b.items, it)
+	}
+	b.group = f(" GROUP BY ", join(by, ", "))
+	if g.in(25) {
+		b.group = f(b.group, " HAVING ", g.aggregated(&b.scope), one(g, " > ", " <= ", " <> "), g.value(one[any](g, 0, 1, 3, "2", nil)))
+	}
+	return g.finish(b, "own groups")
 }

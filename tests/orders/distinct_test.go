@@ -96,3 +96,21 @@ var distincts = []query{
 }
 
 func TestDistinctsGiveWhatOneDatabaseGives(t *testing.T) { compare(t, distincts) }
+
+// owned are blocks that are grouped by the sharding column, so that each group is
+// on one node.
+var owned = []query{
+	{sql: "SELECT ent_id, GROUP_CONCAT(id ORDER BY id DESC SEPARATOR '|'), STD(price), COUNT(DISTINCT name) FROM t_ent_order GROUP BY ent_id ORDER BY ent_id"},
+	{sql: "SELECT ent_id, COUNT(*) FROM t_ent_order GROUP BY ent_id", sequence: true},
+	{sql: "SELECT ent_id AS e, VAR_POP(small), MAX(title) FROM t_ent_order GROUP BY e HAVING CONCAT(COUNT(*), '') <> '1' ORDER BY COUNT(*) DESC, e LIMIT 5 OFFSET 1", folded: []int{2}},
+	{sql: "SELECT region_id, ent_id, SUM(amount) FROM t_ent_order GROUP BY region_id, ent_id ORDER BY 1 DESC, ent_id LIMIT 7"},
+	{sql: "SELECT ent_id, MAX(name) FROM t_ent_order GROUP BY ent_id ORDER BY MAX(name), ent_id", folded: []int{1}},
+	{sql: "SELECT ent_id, SUM(rate), BIT_OR(bits) FROM t_ent_order GROUP BY ent_id ORDER BY MIN(rate) DESC, ent_id"},
+	{sql: "SELECT DISTINCT COUNT(*), MAX(day) FROM t_ent_order GROUP BY ent_id ORDER BY 1, 2"},
+	{sql: "SELECT name, ent_id, COUNT(*) FROM t_ent_order GROUP BY name, ent_id", folded: []int{0}},
+	{sql: "SELECT o.ent_id, GROUP_CONCAT(DISTINCT d.weight ORDER BY d.weight) FROM t_ent_order o JOIN t_ent_order_detail d ON d.ent_id = o.ent_id AND d.order_id = o.id GROUP BY o.ent_id ORDER BY o.ent_id"},
+	{sql: "SELECT ent_id, COUNT(*) AS n FROM t_ent_order WHERE id < 0 GROUP BY ent_id HAVING n > 0 LIMIT 3"},
+	{sql: "SELECT ent_id, AVG(small) * 3 FROM t_ent_order GROUP BY ent_id HAVING AVG(price) > ?", args: []any{1}, sequence: true},
+}
+
+func TestGroupsOfOneNodeGiveWhatOneDatabaseGives(t *testing.T) { compare(t, owned) }
