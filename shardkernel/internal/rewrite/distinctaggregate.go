@@ -60,7 +60,7 @@ func (r *recipe) groupedWith(a *parse.Aggregate) []parse.Column {
 // count one of the groups that are equal in them.
 func (r *recipe) distinguish(merged *plan.Aggregate, a *parse.Aggregate, numbers bool) error {
 	if numbers {
-		column := r.unlessMarked(r.numberOf(a))
+		column := r.compute(r.numberOf(a), distinctAlias)
 		merged.Distinct = append(merged.Distinct, plan.GroupKey{Column: column})
 		r.refine(column)
 		return nil
@@ -119,6 +119,7 @@ func (r *recipe) argumentKey(a *parse.Argument) (plan.GroupKey, error) {
 	if s.column != nil {
 		s.known = r.columnOf(s.column)
 	}
+	r.describeSpelling(&s)
 	if column, ok := r.exactColumn(s, distinctAlias); ok {
 		return plan.GroupKey{Column: column}, nil
 	}
@@ -126,15 +127,7 @@ func (r *recipe) argumentKey(a *parse.Argument) (plan.GroupKey, error) {
 	if err == nil && text.Refuse != "" {
 		err = refuse(clauseDistinct+" "+r.text(s.Span), text.Refuse, "")
 	}
-	return plan.GroupKey{Column: r.unlessMarked(derived{Span: a.Span}), Text: text}, err
-}
-
-// unlessMarked derives a column of DISTINCT, once if it has no parameters.
-func (r *recipe) unlessMarked(d derived) plan.ColumnRef {
-	if markersIn(r.template.stmt, d.Span) > 0 {
-		return r.derive(d, distinctAlias)
-	}
-	return r.compute(d, distinctAlias)
+	return plan.GroupKey{Column: r.compute(derived{Span: a.Span}, distinctAlias), Text: text}, err
 }
 
 // refine lets the nodes group by a derived column as well.

@@ -109,9 +109,9 @@ func (r *recipe) orderByGroups() error {
 		}
 		order = append(order, name)
 	}
-	if slices.ContainsFunc(r.groupColumns(), func(c parse.Column) bool {
-		known := r.columnOf(&c)
-		return known == nil || known.WeightLimit > 0 || known.Class == value.ClassBit
+	if slices.ContainsFunc(r.selection.GroupBy, func(by parse.ByItem) bool {
+		known := r.spellingOf(&by).known
+		return !by.Constant && (known == nil || known.SortRefused != "" || known.WeightLimit > 0 || known.Class == value.ClassBit)
 	}) {
 		r.merge.OrderBy = nil
 		return nil
