@@ -37,6 +37,7 @@ var arrow = map[string][]string{
 
 	"shardkernel/internal/plan":    {},
 	"shardkernel/internal/dialect": {},
+	"shardkernel/internal/memory":  {"internal/fault"},
 	"shardkernel/internal/value":   {"internal/fault", "shardkernel/algorithm", "shardkernel/internal/dialect"},
 	"shardkernel/internal/metadata": {
 		"internal/fault", "shardkernel/internal/dialect", "shardkernel/internal/value",
@@ -55,9 +56,12 @@ var arrow = map[string][]string{
 		"shardkernel/internal/route", "shardkernel/internal/rule", "shardkernel/internal/value",
 	},
 	"shardkernel/internal/execute": {
-		"internal/fault", "shardkernel/internal/dialect", "shardkernel/internal/plan", "shardkernel/internal/value",
+		"internal/fault", "shardkernel/internal/dialect", "shardkernel/internal/memory", "shardkernel/internal/plan",
+		"shardkernel/internal/value",
 	},
-	"shardkernel/internal/merge": {"internal/fault", "shardkernel/internal/plan", "shardkernel/internal/value"},
+	"shardkernel/internal/merge": {
+		"internal/fault", "shardkernel/internal/memory", "shardkernel/internal/plan", "shardkernel/internal/value",
+	},
 	"shardkernel/internal/transaction": {
 		"internal/fault", "shardkernel/internal/dialect", "shardkernel/internal/execute", "shardkernel/internal/plan",
 	},

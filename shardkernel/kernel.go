@@ -16,7 +16,7 @@ import (
 	"github.com/gormshard/sharding/shardkernel/algorithm"
 	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/execute"
-	"github.com/gormshard/sharding/shardkernel/internal/merge"
+	"github.com/gormshard/sharding/shardkernel/internal/memory"
 	"github.com/gormshard/sharding/shardkernel/internal/metadata"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 	"github.com/gormshard/sharding/shardkernel/internal/route"
@@ -76,7 +76,7 @@ type Kernel struct {
 	plans    *planCache
 	executor *execute.Executor
 	lookup   func(name string) (*execute.Source, error)
-	budget   *merge.Budget
+	budget   *memory.Budget
 	weights  weights
 	props    config.Props
 	implicit bool
@@ -131,13 +131,14 @@ func New(rules *Rules, sources []Source, opts Options) (*Kernel, error) {
 	k.columns.New = func() any { return newColumns(k) }
 	k.SetAudits(k.props)
 	k.plans = newPlanCache(k.props.PlanCacheBytes)
-	k.budget = merge.NewBudget(processMergeBytes)
+	k.budget = memory.NewBudget(processMergeBytes)
 	k.lookup = k.sourceOf
 	k.executor = execute.New(k.lookup, execute.Limits{
 		MaxConnectionsPerQuery: k.props.MaxConnectionsPerQuery,
 		MaxParallelUnits:       k.props.MaxParallelUnits,
 		MaxBufferedRows:        k.props.MaxMergeRows,
-		MaxBufferedBytes:       int(k.props.MaxMergeBytes),
+		MaxBufferedBytes:       k.props.MaxMergeBytes,
+		Budget:                 k.budget,
 	})
 	if err := k.attachGenerators(opts.IDLease.WithDefaults(rules.DefaultDataSource)); err != nil {
 		return nil, err
@@ -164,10 +165,14 @@ func (k *Kernel) attachGenerators(lease config.IDLease) error {
 // processMergeBytes bounds what all merges of a kernel hold in memory together.
 const processMergeBytes = 512 << 20
 
-// Close gives back what the key generators have leased, while the data sources
-// can still be reached: the pools are their owner's, who closes them afterwards.
+// Close gives back what the key generators have leased and ends what was
+// cancelled, while the data sources can still be reached: the pools are their
+// owner's, who closes them afterwards.
 func (k *Kernel) Close() error {
 	var errs []error
+	for _, s := range k.sources {
+		s.Killer.Close()
+	}
 	for _, g := range k.stored {
 		errs = append(errs, g.Close())
 	}

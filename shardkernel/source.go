@@ -65,6 +65,9 @@ func newSource(s Source, trace Tracer) (*source, error) {
 		control = s.DB
 	}
 	out := &source{Source: execute.Source{Name: s.Name, DB: s.DB, Dialect: d, Trace: trace}, control: control, gate: make(chan struct{}, 1)}
+	if d == dialect.MySQL && s.Control != nil {
+		out.Killer = execute.NewKiller(s.Control)
+	}
 	if d == dialect.MySQL && s.DSN != "" {
 		client, err := metadata.ParseClient(s.Name, s.DSN)
 		if err != nil {

@@ -2,8 +2,6 @@ package execute
 
 import (
 	"context"
-	"database/sql/driver"
-	"fmt"
 	"sync"
 	"time"
 
@@ -16,22 +14,7 @@ const resetTimeout = 5 * time.Second
 
 // readClock returns the session's time in the form that SET timestamp takes.
 func (c *Conn) readClock(ctx context.Context) (string, error) {
-	rows, stmt, err := c.query(ctx, "SELECT CAST(@@timestamp AS DECIMAL(20,6))", nil, false)
-	if err != nil {
-		return "", err
-	}
-	row := make([]driver.Value, 1)
-	err = rows.Next(row)
-	now := fmt.Sprintf("%s", row[0])
-	if e := rows.Close(); err == nil {
-		err = e
-	}
-	if stmt != nil {
-		if e := stmt.Close(); err == nil {
-			err = e
-		}
-	}
-	return now, c.note(err)
+	return c.queryText(ctx, "SELECT CAST(@@timestamp AS DECIMAL(20,6))")
 }
 
 // holdClock sets the session's clock to an instant, until letClock.

@@ -28,6 +28,7 @@ type Conn struct {
 	lost     bool
 	released bool
 	kept     func() // set by Keep
+	name     string // what the source's Killer calls it; empty when that is not known
 	// clockHeld is true while the session's clock stands still.
 	clockHeld bool
 }
@@ -122,6 +123,13 @@ func (c *Conn) note(err error) error {
 	return err
 }
 
+// identify lets the source's Killer know the connection, if it has one.
+func (c *Conn) identify(ctx context.Context) {
+	if c.source.Killer != nil && c.name == "" {
+		c.source.Killer.name(ctx, c)
+	}
+}
+
 // Begin begins a transaction on the connection.
 func (c *Conn) Begin(ctx context.Context, opts driver.TxOptions) error {
 	return c.source.safe(c.begin(ctx, opts))
@@ -139,6 +147,26 @@ func (c *Conn) begin(ctx context.Context, opts driver.TxOptions) error {
 	}
 	c.tx, err = c.raw.Begin() //nolint:staticcheck // for drivers that have nothing newer
 	return c.note(err)
+}
+
+// queryText returns the one value of a statement's one row.
+func (c *Conn) queryText(ctx context.Context, query string) (string, error) {
+	rows, stmt, err := c.query(ctx, query, nil, false)
+	if err != nil {
+		return "", err
+	}
+	row := make([]driver.Value, 1)
+	err = rows.Next(row)
+	text := fmt.Sprintf("%s", row[0])
+	if e := rows.Close(); err == nil {
+		err = e
+	}
+	if stmt != nil {
+		if e := stmt.Close(); err == nil {
+			err = e
+		}
+	}
+	return text, c.note(err)
 }
 
 // query returns the driver's rows, and the statement to close after them when

@@ -14,6 +14,7 @@ type cursor struct {
 	conn     *Conn
 	rows     driver.Rows
 	stmt     driver.Stmt // to close after rows; may be nil
+	atEnd    bool        // rows have no more to give
 	ended    bool        // rows and stmt are closed
 	branches Branches    // nil outside a transaction
 	owned    bool        // the connection goes back to its pool at Close
@@ -37,7 +38,7 @@ func (c *cursor) open() error {
 	if err != nil {
 		return err
 	}
-	c.rows, c.stmt, c.ended = rows, stmt, false
+	c.rows, c.stmt, c.atEnd, c.ended = rows, stmt, false, false
 	if c.first != nil {
 		return drift(c.first, c.from, rows, node(unit))
 	}
@@ -64,6 +65,7 @@ func (c *cursor) Next(dest []driver.Value) error {
 		if err == nil {
 			return nil
 		}
+		c.atEnd = true
 		if err != io.EOF { //nolint:errorlint // a driver's end of rows is the value itself
 			return c.fail(err)
 		}
@@ -90,6 +92,7 @@ func (c *cursor) Next(dest []driver.Value) error {
 func (c *cursor) fail(err error) error {
 	_ = c.conn.note(err)
 	if c.run != nil {
+		c.run.kill(c.conn, c.unit)
 		c.run.stop()
 	}
 	// Closed before the branch is judged: open rows look like a lost connection.
@@ -110,6 +113,7 @@ func (c *cursor) closeRows() error {
 	if c.ended || c.rows == nil {
 		return nil
 	}
+	c.leave()
 	c.ended = true
 	err := c.rows.Close()
 	if c.stmt != nil {
@@ -139,6 +143,9 @@ func (c *cursor) Close() error {
 	}
 	if c.err != nil {
 		return nil // told by Next
+	}
+	if c.run != nil && c.branches == nil && c.run.stopped.Load() {
+		return nil // leave has closed the connection
 	}
 	return c.conn.source.safe(err)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 
+	"github.com/gormshard/sharding/shardkernel/internal/memory"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 )
 
@@ -21,7 +22,9 @@ type Limits struct {
 	// memory where its units cannot be streamed; beyond them it fails with
 	// ErrTooManyRows. Default to 300,000 rows and 64 MiB.
 	MaxBufferedRows  int
-	MaxBufferedBytes int
+	MaxBufferedBytes int64
+	// Budget, when not nil, is what all statements of the process share.
+	Budget *memory.Budget
 }
 
 func (l Limits) withDefaults() Limits {
@@ -32,11 +35,13 @@ func (l Limits) withDefaults() Limits {
 		{&l.MaxConnectionsPerQuery, 1},
 		{&l.MaxParallelUnits, 256},
 		{&l.MaxBufferedRows, 300_000},
-		{&l.MaxBufferedBytes, 64 << 20},
 	} {
 		if *f.field <= 0 {
 			*f.field = f.value
 		}
+	}
+	if l.MaxBufferedBytes <= 0 {
+		l.MaxBufferedBytes = 64 << 20
 	}
 	return l
 }

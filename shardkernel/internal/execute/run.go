@@ -21,6 +21,7 @@ type run struct {
 	branches Branches
 	budget   budget
 	open     atomic.Int32 // lanes or cursors not closed yet
+	hurried  sync.Once
 
 	stopped  atomic.Bool
 	mu       sync.Mutex
@@ -41,7 +42,7 @@ type failure struct {
 func newRun(ctx context.Context, br Branches, lanes int, limits Limits) *run {
 	r := &run{
 		caller: ctx, ctx: ctx, cancel: func() {}, branches: br,
-		budget: budget{maxRows: int64(limits.MaxBufferedRows), maxBytes: int64(limits.MaxBufferedBytes)},
+		budget: budget{maxRows: int64(limits.MaxBufferedRows), maxBytes: limits.MaxBufferedBytes, process: limits.Budget},
 	}
 	if br == nil {
 		r.ctx, r.cancel = context.WithCancel(ctx)
@@ -99,6 +100,7 @@ func (r *run) stream(l *lane) driver.Rows {
 		r.end(l)
 		return nil
 	}
+	l.conn.identify(r.ctx)
 	c := &cursor{conn: l.conn, branches: r.branches, owned: l.owned, run: r, left: l.units}
 	if err := c.open(); err != nil {
 		r.fail(l, 0, err)
@@ -111,6 +113,7 @@ func (r *run) stream(l *lane) driver.Rows {
 // buffer reads the units of the lane in turn into memory, to their places in out.
 func (r *run) buffer(l *lane, out []driver.Rows) {
 	defer r.end(l)
+	l.conn.identify(r.ctx)
 	for k, u := range l.units {
 		if r.stopped.Load() {
 			return
@@ -129,11 +132,12 @@ func (r *run) read(l *lane, u *plan.Unit) (*buffer, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &cursor{conn: l.conn, rows: rows, stmt: stmt}
+	c := &cursor{conn: l.conn, rows: rows, stmt: stmt, branches: r.branches, run: r, unit: u}
 	b, err := readAll(rows, &r.budget)
 	if l.conn.note(err) != nil {
-		r.stop() // before Close, which would read what is left of the rows
+		r.stop()
 	}
+	c.atEnd = err == nil
 	if e := c.closeRows(); err == nil {
 		err = e
 	}
@@ -143,6 +147,7 @@ func (r *run) read(l *lane, u *plan.Unit) (*buffer, error) {
 // exec sends the units of the lane in turn.
 func (r *run) exec(l *lane, out []Result) {
 	defer r.end(l)
+	l.conn.identify(r.ctx)
 	for k, u := range l.units {
 		if r.stopped.Load() {
 			return
@@ -164,6 +169,7 @@ func (r *run) fail(l *lane, k int, err error) {
 
 // note records the failure of the lane's k-th unit.
 func (r *run) note(l *lane, k int, err error) {
+	r.kill(l.conn, l.units[k])
 	f := failure{unit: l.index[k], node: l.source.nodeError(l.units[k].Table, err)}
 	r.mu.Lock()
 	r.failures = append(r.failures, f)

@@ -24,6 +24,9 @@ type Source struct {
 	Dialect *dialect.Dialect
 	// Trace is called after every unit that was sent. Defaults to nil.
 	Trace plan.Tracer
+	// Killer ends what was cancelled while it ran as one of several units.
+	// Defaults to nil: the server ends it when it notices.
+	Killer *Killer
 
 	gate gate
 }

@@ -2,10 +2,8 @@ package merge
 
 import (
 	"database/sql/driver"
-	"fmt"
-	"sync/atomic"
 
-	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel/internal/memory"
 )
 
 // Limits bounds what one statement may hold in memory. Merges that stream hold
@@ -17,7 +15,7 @@ type Limits struct {
 	// to 67108864 (64 MiB).
 	MaxBytes int64
 	// Budget, when not nil, is what all statements of the process share.
-	Budget *Budget
+	Budget *memory.Budget
 }
 
 const (
@@ -35,49 +33,6 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Budget is a number of bytes shared by all merges of a process. It is safe for
-// concurrent use.
-type Budget struct {
-	max  int64
-	used atomic.Int64
-}
-
-// NewBudget returns a budget of a number of bytes.
-func NewBudget(bytes int64) *Budget { return &Budget{max: bytes} }
-
-// Used returns the bytes in use.
-func (b *Budget) Used() int64 { return b.used.Load() }
-
-func (b *Budget) take(n int64) bool {
-	if b.used.Add(n) > b.max && n > 0 {
-		b.used.Add(-n)
-		return false
-	}
-	return true
-}
-
-// TooManyRowsError reports a merge that would hold more in memory than allowed.
-// It matches fault.ErrTooManyRows.
-type TooManyRowsError struct {
-	Limit int64  // the limit that was reached
-	Unit  string // what it counts: rows, or bytes
-	// Property is the configuration property that raises the limit; empty for
-	// the limit of the whole process.
-	Property string
-}
-
-func (e *TooManyRowsError) Error() string {
-	if e.Property == "" {
-		return fmt.Sprintf("sharding: %s: all statements of this process together would hold more than %d %s; narrow the statement, or run fewer of its kind at a time",
-			fault.ErrTooManyRows, e.Limit, e.Unit)
-	}
-	return fmt.Sprintf("sharding: %s: the limit is %d %s; narrow the statement, or raise %s",
-		fault.ErrTooManyRows, e.Limit, e.Unit, e.Property)
-}
-
-// Is matches fault.ErrTooManyRows.
-func (e *TooManyRowsError) Is(target error) bool { return target == fault.ErrTooManyRows }
-
 // account is what one statement holds.
 type account struct {
 	limits Limits
@@ -89,13 +44,13 @@ type account struct {
 // value gave way to a shorter one.
 func (a *account) hold(rows int, bytes int64) error {
 	if a.rows+rows > a.limits.MaxRows {
-		return &TooManyRowsError{Limit: int64(a.limits.MaxRows), Unit: "rows", Property: "props.maxMergeRows"}
+		return &memory.TooManyRowsError{Limit: int64(a.limits.MaxRows), Unit: "rows", Property: "props.maxMergeRows"}
 	}
 	if a.bytes+bytes > a.limits.MaxBytes {
-		return &TooManyRowsError{Limit: a.limits.MaxBytes, Unit: "bytes", Property: "props.maxMergeBytes"}
+		return &memory.TooManyRowsError{Limit: a.limits.MaxBytes, Unit: "bytes", Property: "props.maxMergeBytes"}
 	}
-	if b := a.limits.Budget; b != nil && !b.take(bytes) {
-		return &TooManyRowsError{Limit: b.max, Unit: "bytes"}
+	if err := a.limits.Budget.Take(bytes); err != nil {
+		return err
 	}
 	a.rows += rows
 	a.bytes += bytes
@@ -104,9 +59,7 @@ func (a *account) hold(rows int, bytes int64) error {
 
 // release gives everything back. It may be called more than once.
 func (a *account) release() {
-	if b := a.limits.Budget; b != nil {
-		b.take(-a.bytes)
-	}
+	a.limits.Budget.Give(a.bytes)
 	a.rows, a.bytes = 0, 0
 }
 

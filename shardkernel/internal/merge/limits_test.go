@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel/internal/memory"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 )
 
@@ -20,7 +21,7 @@ func groupsOf(n int) *fake {
 func TestMergeInMemoryStopsAtTheLimits(t *testing.T) {
 	recipe := &plan.Merge{Kind: plan.MergeGroup, GroupBy: []plan.GroupKey{{}}, Aggregates: []plan.Aggregate{{Column: at(1)}}}
 	returning := &plan.Merge{Kind: plan.MergeRows, Rows: [][]int{make([]int, 100), make([]int, 100)}}
-	budget := NewBudget(10_000)
+	budget := memory.NewBudget(10_000)
 	for _, test := range []struct {
 		limits   Limits
 		property string
@@ -32,7 +33,7 @@ func TestMergeInMemoryStopsAtTheLimits(t *testing.T) {
 	} {
 		for _, recipe := range []*plan.Merge{recipe, returning} {
 			_, err := mergedWithin(t, test.limits, recipe, groupsOf(100), groupsOf(100))
-			var tooMany *TooManyRowsError
+			var tooMany *memory.TooManyRowsError
 			if !errors.As(err, &tooMany) || !errors.Is(err, fault.ErrTooManyRows) {
 				t.Fatalf("%+v: error %v, want ErrTooManyRows", test.limits, err)
 			}
@@ -50,7 +51,7 @@ func TestMergeInMemoryStopsAtTheLimits(t *testing.T) {
 }
 
 func TestStreamingMergesAreNotLimited(t *testing.T) {
-	limits := Limits{MaxRows: 1, MaxBytes: 1, Budget: NewBudget(1)}
+	limits := Limits{MaxRows: 1, MaxBytes: 1, Budget: memory.NewBudget(1)}
 	for _, kind := range []plan.MergeKind{plan.MergeIterate, plan.MergeOrdered} {
 		got, err := mergedWithin(t, limits, &plan.Merge{Kind: kind, OrderBy: []plan.SortKey{{}}}, groupsOf(50), groupsOf(50))
 		if err != nil || len(got) != 100 {
@@ -60,7 +61,7 @@ func TestStreamingMergesAreNotLimited(t *testing.T) {
 }
 
 func TestBudgetIsHeldWhileRowsAreOpenAndGivenBackOnce(t *testing.T) {
-	budget := NewBudget(1 << 20)
+	budget := memory.NewBudget(1 << 20)
 	rows, err := Rows(&plan.Merge{Kind: plan.MergeGroup, GroupBy: []plan.GroupKey{{}}}, asRows([]*fake{groupsOf(100)}), Limits{Budget: budget})
 	if err != nil {
 		t.Fatal(err)
