@@ -58,7 +58,7 @@ var unions = []query{
 	{sql: "SELECT changed_at FROM t_ent_order UNION SELECT changed_at FROM t_ent_order"},
 	{sql: "SELECT title FROM t_ent_order UNION SELECT title FROM t_ent_order", folded: []int{0}},
 	{sql: "SELECT status, bits FROM t_ent_order UNION SELECT status, bits FROM t_ent_order", open: true},
-	{sql: "SELECT name FROM t_ent_order UNION SELECT id FROM t_region", open: true},
+	{sql: "SELECT name FROM t_ent_order UNION SELECT id FROM t_region", folded: []int{0}, open: true},
 	{sql: "SELECT NULL FROM t_ent_order UNION SELECT NULL FROM t_region", open: true},
 	{sql: "SELECT * FROM t_region UNION SELECT region_id, name FROM t_ent_order WHERE ent_id = 1", folded: []int{1}},
 
@@ -105,6 +105,7 @@ var unions = []query{
 	{sql: "SELECT x.id FROM (SELECT id FROM t_ent_order WHERE ent_id IN (1, 2)) x UNION ALL SELECT id FROM t_region ORDER BY id"},
 	{sql: "SELECT t_ent_order.id + 1 FROM t_ent_order WHERE ent_id = 1 UNION ALL SELECT t_ent_order.id FROM t_ent_order WHERE ent_id = 2"},
 	{sql: "SELECT id, NOW() > '2020-01-01' FROM t_ent_order WHERE ent_id = 1 UNION ALL SELECT id, NOW() = NOW() FROM t_ent_order WHERE ent_id = 2"},
+	{sql: "SELECT id, ROW_NUMBER() OVER (ORDER BY id) FROM t_ent_order UNION ALL SELECT id, 0 FROM t_region ORDER BY 1, 2", open: true},
 
 	// What is no chain of UNIONs.
 	{sql: "SELECT id FROM t_region EXCEPT SELECT region_id FROM t_ent_order", open: true},

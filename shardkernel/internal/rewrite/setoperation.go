@@ -54,7 +54,7 @@ func (t *Template) Union(args []any, meta route.Meta, compile func(text string) 
 			return nil, err
 		}
 		if e := b.execution; e.Write || e.DDL || e.InTurn || e.Numbering != nil || e.Gather != nil || len(e.Units) == 0 {
-			return nil, refuse("UNION", "a branch of it is no plain SELECT", "")
+			return nil, refuse("UNION", "a branch of it has no answer of its own", "")
 		}
 	}
 	return w.write()
