@@ -276,7 +276,7 @@ func judgeBuilt(ctx context.Context, clusters []*cluster, plain map[*pair]*gorm.
 				if all := ranked(text); all.sql != "" {
 					everything = p.askSingle(ctx, all.text(), nil, strings.Contains(text.sql, "?"))
 				}
-				difference = q.differ(want.(answer).clone(), got.(answer), everything)
+				difference = q.differ(want.(answer), got.(answer), everything)
 			case !reflect.DeepEqual(want, got):
 				difference = fmt.Sprintf("\n  single  %s\n  sharded %s", shown(want), shown(got))
 			}

@@ -156,7 +156,7 @@ func (c *cluster) check(ctx context.Context, q query, a asked, protocol string, 
 		r.refuse(at, reason, q.statement.text())
 		return ""
 	}
-	difference := q.differ(a.want.clone(), got, a.everything.clone())
+	difference := q.differ(a.want, got, a.everything)
 	if q.unsure {
 		r.note("the server contradicts itself about the order")
 	}

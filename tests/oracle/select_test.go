@@ -89,8 +89,8 @@ func (g *generator) query() *query {
 		q = g.subquery()
 	case n < 94:
 		q = g.union()
-	case n < 97:
-		q = g.window()
+	case n < 98:
+		q = g.compound()
 	default:
 		q = g.special()
 	}

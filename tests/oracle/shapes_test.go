@@ -49,7 +49,7 @@ func (g *generator) aggregate() *query {
 	}
 	if len(by) > 0 {
 		b.group = f(one(g, " GROUP BY ", " group by "), join(by, ", "))
-		if g.in(4) {
+		if g.in(6) {
 			b.group = f(b.group, " WITH ROLLUP")
 		}
 	}
@@ -80,14 +80,17 @@ func (g *generator) aggregated(s *scope) fragment {
 		return f("AVG(", n, ")")
 	case k < 84:
 		return f(one(g, "MIN(", "MAX("), n, ")")
-	case k < 88:
-		return f(one(g, "COUNT", "SUM", "AVG", "MIN", "MAX"), "(DISTINCT ", g.name(s, src, src.columns[0].name), ")")
-	case k < 90:
+	case k < 87:
+		return f(one(g, "COUNT", "SUM", "AVG", "MIN", "MAX"), "(DISTINCT ", one(g, g.name(s, src, src.columns[0].name), n), ")")
+	case k < 89:
 		return g.distinctAggregate(s)
+	case k < 92:
+		return f(one(g, "BIT_AND", "BIT_OR", "BIT_XOR"), "(", one(g, g.name(s, src, src.columns[0].name), n), ")")
 	case k < 94:
-		return f(one(g, "BIT_AND", "BIT_OR", "BIT_XOR", "STD", "VAR_POP"), "(", g.name(s, src, src.columns[0].name), ")")
-	case k < 95:
-		return f("GROUP_CONCAT(", n, " ORDER BY ", n, " SEPARATOR '|')")
+		return f(one(g, "STD", "STDDEV", "STDDEV_POP", "STDDEV_SAMP", "VARIANCE", "VAR_POP", "VAR_SAMP"), "(", one(g, g.name(s, src, src.columns[0].name), n), ")")
+	case k < 96:
+		way := one(g, "", " DESC")
+		return f("GROUP_CONCAT(", one(g, "", "DISTINCT "), n, " ORDER BY ", n, way, one(g, "", " SEPARATOR '|'", " SEPARATOR ''"), ")")
 	case k < 98:
 		return g.computed(s, 2)
 	}
@@ -258,50 +261,6 @@ func (g *generator) subquery() *query {
 	}
 	b.items = append(b.items, item{expr: f(outer.alias + "." + outer.columns[0].name)}, item{expr: f(outer.alias + "." + outer.columns[1].name)})
 	return g.finish(b, "subquery")
-}
-
-func (g *generator) union() *query {
-	branch := func() fragment {
-		b := g.sources(1)
-		g.conditions(b)
-		if g.in(50) {
-			and := g.narrow(&b.scope, b.sources[0])
-			if b.where.sql != "" {
-				and = f("(", b.where, ") AND ", and)
-			}
-			b.where = and
-		}
-		for _, c := range b.sources[0].columns[:2] {
-			b.items = append(b.items, item{expr: f(b.sources[0].alias + "." + c.name)})
-		}
-		if g.in(20) {
-			return f("(", b.sql(), ")")
-		}
-		return b.sql()
-	}
-	text := f(branch(), one(g, " UNION ", " UNION ALL ", " UNION DISTINCT ", " EXCEPT ", " INTERSECT "), branch())
-	return &query{statement: f(text, one(g, "", " ORDER BY 1, 2")), shape: "union", folded: true}
-}
-
-func (g *generator) window() *query {
-	b := g.sources(1)
-	src := b.sources[0]
-	g.conditions(b)
-	if g.in(60) {
-		b.where = g.narrow(&b.scope, src)
-	}
-	var order []string
-	for _, c := range strings.Split(src.primary, ", ") {
-		order = append(order, src.alias+"."+c)
-	}
-	by := strings.Join(order, ", ")
-	partition := ""
-	if g.in(60) {
-		partition = "PARTITION BY " + src.alias + "." + one(g, src.columns...).name + " "
-	}
-	b.items = append(b.items, item{expr: f(src.alias + "." + src.columns[0].name)},
-		item{expr: f(one(g, "ROW_NUMBER()", "RANK()", "COUNT(*)", "LAG("+order[0]+")"), " OVER (", partition, "ORDER BY ", by, ")"), alias: "w"})
-	return g.finish(b, "window")
 }
 
 // special collects what a parser or a router may stumble over.
