@@ -355,6 +355,18 @@ func (g *generator) finish(b *block, shape string) *query {
 	return q
 }
 
+// textual picks a column of texts, if it finds one.
+func (g *generator) textual(s *scope) (source, *column) {
+	src, c := g.pick(s)
+	for range 20 {
+		if c.kind == kindText {
+			break
+		}
+		src, c = g.pick(s)
+	}
+	return src, c
+}
+
 // orderItem returns an item of ORDER BY.
 func (g *generator) orderItem(b *block) (text fragment, ok bool) {
 	if b.grouped || strings.Contains(b.head, "DISTINCT") || g.in(40) {
@@ -372,8 +384,11 @@ func (g *generator) orderItem(b *block) (text fragment, ok bool) {
 		return it.expr, true
 	}
 	src, c := g.pick(&b.scope)
-	if g.in(30) {
+	switch n := g.IntN(100); {
+	case n < 30:
 		src, c = g.key(&b.scope)
+	case n < 50:
+		src, c = g.textual(&b.scope)
 	}
 	switch {
 	case g.in(20):

@@ -19,6 +19,9 @@ func (g *generator) aggregate() *query {
 	if g.in(65) {
 		for i := range 1 + g.IntN(2) {
 			src, c := g.pick(&b.scope)
+			if g.in(25) {
+				src, c = g.textual(&b.scope)
+			}
 			expr := f(g.name(&b.scope, src, c.name))
 			if g.in(20) {
 				expr = f(g.expression(&b.scope, nil))

@@ -27,6 +27,9 @@ func (p *Program) RouteUnited(in *Input, most int) (*Result, error) {
 	if stmt.Kind != parse.KindSelect || len(p.refs) == 0 || stmt.Features&ununited != 0 {
 		return nil, nil
 	}
+	if sameName(stmt.Tables) {
+		return nil, nil
+	}
 	if len(stmt.Defaults) > 0 { // the columns of a derived table have none
 		return nil, nil
 	}
@@ -82,6 +85,25 @@ func (p *Program) RouteUnited(in *Input, most int) (*Result, error) {
 		}
 	}
 	return &result.Result, nil
+}
+
+// sameName reports whether two tables of a scope have one name. The server refuses
+// them, but not a derived table beside another table.
+func sameName(tables []parse.TableRef) bool {
+	name := func(t *parse.TableRef) string {
+		if t.Alias != "" {
+			return t.Alias
+		}
+		return t.Name
+	}
+	for i := range tables {
+		for j := range tables[:i] {
+			if tables[i].Scope == tables[j].Scope && name(&tables[i]) == name(&tables[j]) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // fractional reports whether an argument may have digits behind the point. Servers
