@@ -24,6 +24,8 @@ type expression struct {
 	value scalar // OpConstant
 	// increment is div_precision_increment.
 	increment int
+	// mayRound is plan.Expr.Rounded; rounds says that this one does.
+	mayRound, rounds bool
 }
 
 // numberType is the type of a number. A greater one wins where two meet.
@@ -40,7 +42,7 @@ const (
 const clauseExpression = "an expression over aggregates"
 
 func newExpression(h *header, e *plan.Expr) (*expression, error) {
-	x := &expression{op: e.Op, increment: e.DivPrecision}
+	x := &expression{op: e.Op, increment: e.DivPrecision, mayRound: e.Rounded}
 	for _, kid := range e.Kids {
 		k, err := newExpression(h, kid)
 		if err != nil {
@@ -427,6 +429,9 @@ func (x *expression) arithmetic(a, b scalar) (scalar, error) {
 			d = d.Mul(e)
 		case plan.OpDivide:
 			d = quotient(d, e, x.increment)
+			if x.rounds {
+				d = d.Round(int32(x.scale))
+			}
 		case plan.OpModulo:
 			d = d.Mod(e)
 		}

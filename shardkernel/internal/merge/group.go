@@ -22,7 +22,7 @@ type grouping struct {
 	keys       []*operand
 	aggregates []newFold
 	computed   []computedColumn
-	having     *expression // nil: every group
+	having     *surely // nil: every group
 	order      sortKeys
 
 	byKey  map[string]*group
@@ -62,7 +62,7 @@ func newGrouping(recipe *plan.Merge, head *header, in *inputs, memory *account) 
 	}
 	var err error
 	if recipe.Having != nil {
-		if g.having, err = newExpression(head, recipe.Having); err != nil {
+		if g.having, err = newSurely(head, recipe.Having, true); err != nil {
 			return nil, err
 		}
 	}
@@ -75,7 +75,7 @@ type computedColumn struct {
 	index      int
 	column     *column
 	name       string
-	expression *expression
+	expression *surely
 }
 
 func newComputed(h *header, item plan.Computed) (computedColumn, error) {
@@ -83,7 +83,7 @@ func newComputed(h *header, item plan.Computed) (computedColumn, error) {
 	if err != nil {
 		return computedColumn{}, err
 	}
-	x, err := newExpression(h, item.Expr)
+	x, err := newSurely(h, item.Expr, false)
 	return computedColumn{index, &h.columns[index], h.name(index), x}, err
 }
 

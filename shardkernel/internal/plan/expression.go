@@ -50,6 +50,10 @@ type Expr struct {
 	Const any // OpConstant
 	// DivPrecision is the server's div_precision_increment, for OpDivide.
 	DivPrecision int
+	// Rounded is true for an average, an OpDivide, that servers may have rounded to
+	// the digits they show before they calculate with it, by their plan of
+	// execution: a result that depends on it fails with ErrUnsupported.
+	Rounded bool
 }
 
 // Decimal is a decimal number as text, such as 1.50.

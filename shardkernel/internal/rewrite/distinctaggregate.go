@@ -101,7 +101,7 @@ func (c *computing) distinctAverage(a, sum *parse.Aggregate, expr parse.Span) (*
 	count := c.derive(c.distinctCount(a), aggregateAlias)
 	number := &plan.Expr{Op: plan.OpColumn, Column: count}
 	err = c.distinctAggregate(plan.Aggregate{Func: plan.AggregateCount, Column: count}, a, expr)
-	return &plan.Expr{Op: plan.OpDivide, Kids: []*plan.Expr{total, number}, DivPrecision: c.template.server.DivPrecision}, err
+	return c.quotient(total, number), err
 }
 
 // isText reports whether the argument is a column of text or bytes.

@@ -193,9 +193,6 @@ func (c *computing) average(a *parse.Aggregate, expr parse.Span) (*plan.Expr, er
 	if !c.exactSum(a) {
 		return nil, c.aggregate(a, plan.ColumnRef{}, expr) // which says why
 	}
-	if c.sortsGroups() {
-		return nil, c.refuseAverage(c.text(expr))
-	}
 	sum, count := *a, *a
 	sum.Func, count.Func = "SUM", "COUNT"
 	if a.Distinct {
@@ -206,11 +203,11 @@ func (c *computing) average(a *parse.Aggregate, expr parse.Span) (*plan.Expr, er
 		return nil, err
 	}
 	number, err := c.derivedAggregate(&count, derived{before: "COUNT(", Span: a.Arg, after: ")"})
-	return &plan.Expr{Op: plan.OpDivide, Kids: []*plan.Expr{total, number}, DivPrecision: c.template.server.DivPrecision}, err
+	return c.quotient(total, number), err
 }
 
-func (c *computing) refuseAverage(average string) error {
-	return c.refuse("a server that sorts the groups may round " + average + " to the digits it shows before it goes on calculating, or not, by its plan of execution")
+func (c *computing) quotient(total, number *plan.Expr) *plan.Expr {
+	return &plan.Expr{Op: plan.OpDivide, Kids: []*plan.Expr{total, number}, DivPrecision: c.template.server.DivPrecision, Rounded: c.sortsGroups()}
 }
 
 // sortsGroups reports whether ORDER BY asks for another order than that of the

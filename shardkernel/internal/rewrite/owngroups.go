@@ -37,9 +37,6 @@ func (r *recipe) groupColumns() []parse.Column {
 // and only the order is made of all of them.
 func (r *recipe) ownGroups() error {
 	r.own = true
-	if err := r.checkAverages(); err != nil {
-		return err
-	}
 	if len(r.selection.OrderBy) > 0 {
 		if err := r.orderBy(); err != nil {
 			return err
@@ -60,10 +57,14 @@ func (r *recipe) ownGroups() error {
 	return r.finish()
 }
 
-// checkAverages refuses to calculate with averages where the nodes may do it by
-// another plan of execution than one database, see computing.average.
-func (r *recipe) checkAverages() error {
+// calculatesWithAverages reports whether the nodes would calculate with averages
+// where they may do it by another plan of execution than one database, see
+// plan.Expr.Rounded.
+func (r *recipe) calculatesWithAverages() bool {
 	s := r.selection
+	if c := (computing{recipe: r}); !c.sortsGroups() {
+		return false
+	}
 	calculated := []parse.Span{s.Having}
 	for i := range s.Items {
 		if item := &s.Items[i]; item.HasAggregate && item.Aggregate == nil {
@@ -75,13 +76,7 @@ func (r *recipe) checkAverages() error {
 			calculated = append(calculated, by.Span)
 		}
 	}
-	for _, span := range calculated {
-		text := r.text(span)
-		if c := (computing{r, text}); strings.Contains(strings.ToLower(text), "avg") && c.sortsGroups() {
-			return c.refuseAverage("AVG")
-		}
-	}
-	return nil
+	return slices.ContainsFunc(calculated, func(span parse.Span) bool { return strings.Contains(strings.ToLower(r.text(span)), "avg") })
 }
 
 // orderByGroups lets the nodes sort by the group keys, in whose order MariaDB

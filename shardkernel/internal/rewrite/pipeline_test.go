@@ -384,6 +384,9 @@ func printExpr(x *plan.Expr) string {
 	}
 	var b strings.Builder
 	b.WriteString("(" + operations[x.Op-plan.OpAdd])
+	if x.Rounded {
+		b.WriteString("≈")
+	}
 	for _, kid := range x.Kids {
 		b.WriteString(" " + printExpr(kid))
 	}

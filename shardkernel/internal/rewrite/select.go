@@ -114,7 +114,7 @@ func (r *recipe) write() error {
 		}
 		return r.finish()
 	}
-	if len(s.GroupBy) > 0 && r.separates(r.groupColumns()) {
+	if len(s.GroupBy) > 0 && r.separates(r.groupColumns()) && !r.calculatesWithAverages() {
 		return r.ownGroups()
 	}
 	r.merge.Kind = plan.MergeGroup
