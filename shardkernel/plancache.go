@@ -198,6 +198,7 @@ func (k *Kernel) compiler(ctx context.Context) (compiler, error) {
 	}
 	c.convert.Fractions = settings.Fractions()
 	c.server.DivPrecision = settings.DivPrecisionIncrement
+	c.server.Interpolates = !k.sources[k.rules.DefaultDataSource].preparesArguments()
 	c.server.Returning = settings.Returning()
 	if settings.LowerCaseTableNames == 0 {
 		c.rules = k.rules

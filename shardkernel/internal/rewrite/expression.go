@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
@@ -98,8 +99,12 @@ func (c *computing) leaf(x *parse.Computed) (*plan.Expr, error) {
 func (c *computing) item(x *parse.Computed) (*plan.Expr, error) {
 	item := &c.selection.Items[x.Item]
 	if item.Column == nil || item.Column.Name != x.Column.Name {
-		if owned, known := c.owns(x.Column.Name); owned || !known {
-			return nil, c.refuse("the alias " + item.Alias + " is also the name of a column, or may be")
+		// A column that is grouped by would win over the alias, no other would.
+		// Measured on MariaDB 10.11.
+		for i := range c.selection.GroupBy {
+			if by := &c.selection.GroupBy[i]; by.Column != nil && by.Column.Name == x.Column.Name {
+				return nil, c.refuse("the alias " + item.Alias + " is also the name of a column that is grouped by, or may be")
+			}
 		}
 	}
 	switch {
@@ -124,14 +129,17 @@ func (c *computing) column(column *parse.Column) (*plan.Expr, error) {
 	}
 	for i := range c.selection.GroupBy {
 		by := &c.selection.GroupBy[i]
-		if by.Column == nil || *by.Column != *column || by.Item < 0 || by.ByAlias {
+		if by.Column == nil || *by.Column != *column || by.ByAlias {
 			continue
+		}
+		if by.Item < 0 {
+			return &plan.Expr{Op: plan.OpColumn, Column: c.compute(derived{Span: by.Span}, groupAlias)}, nil
 		}
 		if at, ok := c.itemColumn(by.Item); ok {
 			return &plan.Expr{Op: plan.OpColumn, Column: at}, nil
 		}
 	}
-	return nil, c.refuse("column " + column.Name + " is not among the selected columns that are grouped by")
+	return nil, c.refuse("column " + column.Name + " is not among the columns that are grouped by")
 }
 
 func isNumber(c *value.Column) bool {
@@ -252,7 +260,9 @@ func (c *computing) constant(o parse.Operand, compared bool) (*plan.Expr, error)
 		if o.Kind == parse.OperandLiteral {
 			return &plan.Expr{Op: plan.OpConstant, Const: v}, nil
 		}
-		return nil, c.refuse("whether a float is a DECIMAL or a DOUBLE depends on how the driver sends it; pass an integer, or write the number into the SQL")
+		return c.float(v), nil
+	case float32:
+		return c.float(float64(v)), nil
 	}
 	switch v := reflect.ValueOf(arg); {
 	case v.CanInt():
@@ -261,6 +271,16 @@ func (c *computing) constant(o parse.Operand, compared bool) (*plan.Expr, error)
 		return &plan.Expr{Op: plan.OpConstant, Const: v.Uint()}, nil
 	}
 	return nil, c.refuse("a value in it is no number")
+}
+
+// float is a float64 as the driver sends it: as a DOUBLE, or written into the text,
+// where it is a DECIMAL unless it has an exponent.
+func (c *computing) float(v float64) *plan.Expr {
+	x := &plan.Expr{Op: plan.OpConstant, Const: v}
+	if text := strconv.FormatFloat(v, 'g', -1, 64); c.template.server.Interpolates && !strings.ContainsAny(text, "eIN") {
+		x.Const = plan.Decimal(text)
+	}
+	return x
 }
 
 // spellsNumber reports whether a text is a number in digits, so few that it is the

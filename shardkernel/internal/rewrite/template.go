@@ -54,6 +54,8 @@ type Server struct {
 	// DivPrecision is div_precision_increment: the decimals that AVG has beyond
 	// its argument's. It means nothing to SQLite.
 	DivPrecision int
+	// Interpolates is true where the drivers write arguments into the text.
+	Interpolates bool
 	// Returning is true where INSERT … RETURNING is known.
 	Returning bool
 }
