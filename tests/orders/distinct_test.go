@@ -2,7 +2,10 @@
 
 package orders_test
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // distincts are SELECT DISTINCT and aggregates of DISTINCT arguments over texts of
 // every kind of collation, numbers beyond 64 bits and floats, and times.
@@ -95,8 +98,6 @@ var distincts = []query{
 	{sql: "SELECT 'x', COUNT(*) FROM t_ent_order WHERE id < 0"},
 }
 
-func TestDistinctsGiveWhatOneDatabaseGives(t *testing.T) { compare(t, distincts) }
-
 // owned are blocks that are grouped by the sharding column, so that each group is
 // on one node.
 var owned = []query{
@@ -113,4 +114,17 @@ var owned = []query{
 	{sql: "SELECT ent_id, AVG(small) * 3 FROM t_ent_order GROUP BY ent_id HAVING AVG(price) > ?", args: []any{1}, sequence: true},
 }
 
-func TestGroupsOfOneNodeGiveWhatOneDatabaseGives(t *testing.T) { compare(t, owned) }
+// computed are expressions over aggregates and conditions on groups.
+var computed = []query{
+	{sql: "SELECT COUNT(*), SUM(amount) FROM t_ent_order GROUP BY region_id HAVING region_id > ? ORDER BY region_id", args: []any{1.5}},
+	{sql: "SELECT SUM(price) * ?, SUM(price) > ? FROM t_ent_order", args: []any{1.5, 10.25}},
+	{sql: "SELECT SUM(price) * ?, SUM(price) + ? FROM t_ent_order", args: []any{1e30, float32(0.5)}},
+	{sql: "SELECT region_id, COUNT(*) AS small FROM t_ent_order GROUP BY region_id HAVING small > 2 ORDER BY region_id"},
+	{sql: "SELECT region_id, ROUND(AVG(price), 2) FROM t_ent_order GROUP BY region_id ORDER BY SUM(price) DESC, region_id"},
+	{sql: "SELECT region_id, AVG(price) FROM t_ent_order GROUP BY region_id HAVING AVG(price) > 0 ORDER BY COUNT(*), region_id"},
+	{sql: "SELECT ent_id, ROUND(AVG(small), 1) FROM t_ent_order GROUP BY ent_id ORDER BY COUNT(*), ent_id"},
+}
+
+func TestDistinctsAndGroupsGiveWhatOneDatabaseGives(t *testing.T) {
+	compare(t, slices.Concat(distincts, owned, computed))
+}
