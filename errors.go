@@ -32,7 +32,8 @@ var (
 	ErrPartialCommit = fault.ErrPartialCommit
 	// ErrInDoubt: the outcome of a distributed commit is not known.
 	ErrInDoubt = fault.ErrInDoubt
-	// ErrNoReplica: no replica is available and the primary is not allowed.
+	// ErrNoReplica: no replica may answer and the configuration keeps reads away
+	// from the primary. The message says why of each replica.
 	ErrNoReplica = fault.ErrNoReplica
 	// ErrSchemaDrift: the nodes of a table answer with different columns.
 	ErrSchemaDrift = fault.ErrSchemaDrift

@@ -29,7 +29,7 @@ var arrow = map[string][]string{
 
 	"shardkernel/algorithm": {"internal/fault", "internal/nearest", "internal/inline", "internal/registry"},
 	"shardkernel/keygen":    {"internal/fault", "internal/nearest", "internal/registry", "shardkernel/algorithm"},
-	"readwrite":             {"internal/registry"},
+	"readwrite":             {"internal/fault", "internal/registry"},
 	"config": {
 		"internal/fault", "internal/nearest", "internal/inline",
 		"shardkernel/algorithm", "shardkernel/keygen",

@@ -45,7 +45,8 @@ type source struct {
 type sources struct {
 	byName    map[string]*source
 	primaries map[string]*source // of groups, by the groups' names
-	caller    *sql.DB            // the application's pool, nil without GORM
+	groups    map[string]*readwrite.Group
+	caller    *sql.DB // the application's pool, nil without GORM
 }
 
 // open compiles the configuration, opens its data sources without dialling
@@ -58,7 +59,7 @@ func open(cfg *config.Config, o *options, caller *callerPool) (*sources, *shardk
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &sources{byName: map[string]*source{}, primaries: map[string]*source{}}
+	s := &sources{byName: map[string]*source{}, primaries: map[string]*source{}, groups: map[string]*readwrite.Group{}}
 	log := logger.Default
 	if caller != nil {
 		s.caller, log = caller.pool, caller.db.Logger
@@ -80,7 +81,7 @@ func open(cfg *config.Config, o *options, caller *callerPool) (*sources, *shardk
 	if len(errs) > 0 {
 		return nil, nil, errors.Join(append(errs, s.closeOwn())...)
 	}
-	all, err := s.kernelSources(cfg, o)
+	all, err := s.kernelSources(cfg, o, log)
 	if err != nil {
 		return nil, nil, errors.Join(err, s.closeOwn())
 	}
@@ -219,7 +220,7 @@ func (s *sources) gorm(name string) *gorm.DB {
 
 // kernelSources returns the data sources as the kernel knows them: groups in
 // place of their members.
-func (s *sources) kernelSources(cfg *config.Config, o *options) ([]shardkernel.Source, error) {
+func (s *sources) kernelSources(cfg *config.Config, o *options, log logger.Interface) ([]shardkernel.Source, error) {
 	balancers, err := o.loadBalancers()
 	if err != nil {
 		return nil, err
@@ -244,14 +245,40 @@ func (s *sources) kernelSources(cfg *config.Config, o *options) ([]shardkernel.S
 		replicas := make([]*readwrite.Replica, len(group.Replicas))
 		for i, replica := range group.Replicas {
 			of.Replicas = append(of.Replicas, s.byName[replica].kernel(replica))
-			replicas[i] = readwrite.NewReplica(replica, group.Weight(replica), s.byName[replica].pool)
+			replicas[i] = readwrite.NewReplica(replica, group.Weight(replica), s.byName[replica].pool, s.byName[replica].control)
 		}
-		of.Chooser = readwrite.NewGroup(name, balancer, replicas)
+		s.groups[name] = readwrite.NewGroup(name, balancer, replicas, readwrite.Options{
+			Health:      health(cfg.ReadwriteSplitting.Health),
+			PrimaryOnly: cfg.Props.PrimaryOnly || group.PrimaryOnly,
+			MustReplica: group.NoReplica == config.NoReplicaError,
+			Changed:     logState(log),
+		})
+		of.Chooser = s.groups[name]
 		of.TransactionalReads = transactionalReads[group.Transactional()]
 		s.primaries[name] = s.byName[group.Primary]
 		out = append(out, of)
 	}
 	return out, errors.Join(errs...)
+}
+
+func health(h config.Health) *readwrite.Health {
+	if h.Off {
+		return nil
+	}
+	return &readwrite.Health{
+		Interval: h.Interval, Timeout: h.Timeout, MaxLag: h.MaxLag, FailAfter: h.FailAfter, RecoverAfter: h.RecoverAfter,
+		IgnoreLag: h.IgnoreLag, LagQuery: h.LagQuery,
+	}
+}
+
+func logState(log logger.Interface) func(readwrite.State) {
+	return func(s readwrite.State) {
+		if s.Up {
+			log.Info(context.Background(), "sharding: replica %s of %s answers reads", s.Replica, s.DataSource)
+		} else {
+			log.Warn(context.Background(), "sharding: replica %s of %s answers no reads: %s", s.Replica, s.DataSource, s.Reason)
+		}
+	}
 }
 
 var transactionalReads = map[string]shardkernel.TransactionalReads{
@@ -276,6 +303,9 @@ func (s *sources) close() error {
 // closeOwn closes the pools that were opened here.
 func (s *sources) closeOwn() error {
 	var errs []error
+	for _, group := range s.groups {
+		group.Close()
+	}
 	for _, src := range s.byName {
 		if src.pool != s.caller {
 			errs = append(errs, src.pool.Close())

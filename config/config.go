@@ -170,6 +170,9 @@ type Props struct {
 	// SQLShow logs the logical statement and the units it became. Defaults to
 	// false.
 	SQLShow bool `yaml:"sqlShow,omitempty"`
+	// PrimaryOnly sends all reads to the primaries of groups. Plugin.PrimaryOnly
+	// changes it while the plugin runs. Defaults to false.
+	PrimaryOnly bool `yaml:"primaryOnly,omitempty"`
 	// MaxConnectionsPerQuery is the number of connections one statement may use
 	// at the same time on one data source. Defaults to 1, with which unordered
 	// reads of several tables stream one after the other.

@@ -19,10 +19,8 @@ var later = map[reflect.Type][]string{
 	reflect.TypeFor[Table]():       {"trustModel"},
 	reflect.TypeFor[Defaults]():    {"trustModel"},
 	reflect.TypeFor[Transaction](): {"xa"},
-	reflect.TypeFor[Props]():       {"primaryOnly"},
 
-	reflect.TypeFor[BroadcastCheck]():     {"interval"},
-	reflect.TypeFor[ReadwriteSplitting](): {"health"},
+	reflect.TypeFor[BroadcastCheck](): {"interval"},
 }
 
 // decoder fills the structs from a document. It goes on after an error, so that

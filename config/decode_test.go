@@ -44,7 +44,6 @@ props: {sqlShow: 1, maxMergeRows: "5", maxMergeBytes: 18446744073709551615, stat
 
 func TestWhatIsNotImplementedIsRefused(t *testing.T) {
 	_, err := Parse([]byte(`
-readwriteSplitting: {health: {interval: 1s}}
 rules: [{tables: t_order, range: 0..7}]
 database: {dataSources: a}
 dataSources: {ds0: {dsn: x}}
@@ -60,14 +59,11 @@ sharding:
   broadcastCheck: {interval: 5s}
   algorithms: {own: {type: OWN}}
 transaction: {type: XA, xa: {cluster: orders}}
-props: {primaryOnly: true}
 `), "yaml")
 	wantFaults(t, err,
 		"sharding.tables.t_order.trustModel: is not supported yet; remove it",
 		"sharding.broadcastCheck.interval: is not supported yet; remove it",
-		"readwriteSplitting.health: is not supported yet; remove it",
 		"transaction.xa: is not supported yet; remove it",
-		"props.primaryOnly: is not supported yet; remove it",
 		"database: is not supported yet; remove it",
 		"rules: is not supported yet; remove it",
 		`sharding.tables.t_item.tableStrategy.textKey: no such choice "exakt"; use refuse, binary, exact or weight`,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gormshard/sharding/internal/nearest"
 )
@@ -14,6 +15,40 @@ type ReadwriteSplitting struct {
 	// data source wherever one is wanted, those of its members are not. Defaults
 	// to none.
 	Groups map[string]Group `yaml:"groups,omitempty"`
+	// Health says how the replicas of all groups are probed. Defaults to the
+	// default of each setting.
+	Health Health `yaml:"health,omitempty"`
+}
+
+// Health says when a replica answers no reads: it is out after failed probes in a
+// row, or at once when the connection fails during a read, and back after good
+// ones. A replica whose replication is stopped, or whose lag is not known, fails
+// a probe as one does that is too far behind or gives no answer.
+type Health struct {
+	// Off ends all probes: every replica answers reads, whatever its state.
+	// Defaults to false.
+	Off bool `yaml:"off,omitempty"`
+	// Interval is the time between two probes of a replica, give or take a tenth.
+	// Defaults to 1 second.
+	Interval time.Duration `yaml:"interval,omitempty"`
+	// Timeout is how long a probe may take. Defaults to 500 milliseconds.
+	Timeout time.Duration `yaml:"timeout,omitempty"`
+	// MaxLag is how far a replica may be behind. Defaults to 5 seconds.
+	MaxLag time.Duration `yaml:"maxLag,omitempty"`
+	// FailAfter is the number of failed probes in a row after which a replica is
+	// out. Defaults to 3.
+	FailAfter int `yaml:"failAfter,omitempty"`
+	// RecoverAfter is the number of good probes in a row after which it is back.
+	// Defaults to 2.
+	RecoverAfter int `yaml:"recoverAfter,omitempty"`
+	// IgnoreLag probes whether replicas answer, and not how far they are behind:
+	// for servers that replicate by other means than MySQL's own. Defaults to
+	// false.
+	IgnoreLag bool `yaml:"ignoreLag,omitempty"`
+	// LagQuery asks the replica for its lag in the place of SHOW REPLICA STATUS: a
+	// query, such as over a heartbeat table, that gives the seconds as one number,
+	// NULL where they are not known. Defaults to none.
+	LagQuery string `yaml:"lagQuery,omitempty"`
 }
 
 // Group is one primary and the replicas that follow it. They must hold the same
@@ -32,11 +67,26 @@ type Group struct {
 	// Weights are the shares of replicas in the reads, for WEIGHT. Defaults to 1
 	// for each.
 	Weights map[string]int `yaml:"weights,omitempty"`
+	// PrimaryOnly sends all reads to the primary. Plugin.PrimaryOnly changes it
+	// while the plugin runs. Defaults to false.
+	PrimaryOnly bool `yaml:"primaryOnly,omitempty"`
+	// NoReplica says what becomes of reads while no replica may answer them:
+	// NoReplicaPrimary or NoReplicaError. Defaults to "PRIMARY".
+	NoReplica string `yaml:"noReplica,omitempty"`
 	// TransactionalReads says where reads of a read-only transaction go:
 	// TransactionalPrimary, TransactionalFixed or TransactionalDynamic. Those of
 	// other transactions go to the primary. Defaults to "PRIMARY".
 	TransactionalReads string `yaml:"transactionalReads,omitempty"`
 }
+
+// What becomes of reads while no replica may answer them.
+const (
+	// NoReplicaPrimary sends them to the primary.
+	NoReplicaPrimary = "PRIMARY"
+	// NoReplicaError fails them with ErrNoReplica, to keep the load of reads away
+	// from the primary.
+	NoReplicaError = "ERROR"
+)
 
 // Where the reads of a transaction go that was begun as read-only.
 const (
@@ -136,11 +186,26 @@ func (k *checker) readwriteSplitting() {
 		if len(g.Weights) > 0 && !strings.EqualFold(strings.TrimSpace(g.Balancer()), "WEIGHT") && has(balancers, g.Balancer()) {
 			k.add(path+".weights", "mean nothing to the load balancer "+g.Balancer(), "use WEIGHT")
 		}
+		switch g.NoReplica {
+		case "", NoReplicaPrimary, NoReplicaError:
+		default:
+			k.add(path+".noReplica", fmt.Sprintf("no such choice %q", g.NoReplica), "use PRIMARY or ERROR")
+		}
 		switch g.Transactional() {
 		case TransactionalPrimary, TransactionalFixed, TransactionalDynamic:
 		default:
 			k.add(path+".transactionalReads", fmt.Sprintf("no such choice %q", g.TransactionalReads), "use PRIMARY, FIXED or DYNAMIC")
 		}
+	}
+	h := k.cfg.ReadwriteSplitting.Health
+	const path = "readwriteSplitting.health"
+	k.notNegative(path+".interval", int64(h.Interval))
+	k.notNegative(path+".timeout", int64(h.Timeout))
+	k.notNegative(path+".maxLag", int64(h.MaxLag))
+	k.notNegative(path+".failAfter", int64(h.FailAfter))
+	k.notNegative(path+".recoverAfter", int64(h.RecoverAfter))
+	if h.IgnoreLag && h.LagQuery != "" {
+		k.add(path+".lagQuery", "is not asked, since the lag is ignored", "set one of ignoreLag and lagQuery")
 	}
 }
 

@@ -16,7 +16,7 @@ func replicas(t *testing.T, weights ...int) []*Replica {
 	for _, w := range weights {
 		db := sql.OpenDB(idle{})
 		t.Cleanup(func() { _ = db.Close() })
-		out = append(out, NewReplica("r", w, db))
+		out = append(out, NewReplica("r", w, db, nil))
 	}
 	return out
 }
@@ -107,7 +107,7 @@ func TestLeastConnectionsPassesBusyReplicasBy(t *testing.T) {
 
 func TestChoosingAllocatesNothing(t *testing.T) {
 	for _, typeName := range NewRegistry().Types() {
-		g := NewGroup("g", made(t, typeName), replicas(t, 1, 2, 3))
+		g := NewGroup("g", made(t, typeName), replicas(t, 1, 2, 3), Options{})
 		if n := testing.AllocsPerRun(100, func() {
 			if _, err := g.Choose(t.Context()); err != nil {
 				t.Fatal(err)
@@ -124,7 +124,7 @@ func (w wrong) Choose([]*Replica) int { return int(w) }
 
 func TestAChoiceOutOfRangeIsAnError(t *testing.T) {
 	for _, n := range []wrong{-1, 2} {
-		if i, err := NewGroup("g", n, replicas(t, 1, 1)).Choose(t.Context()); err == nil {
+		if i, err := NewGroup("g", n, replicas(t, 1, 1), Options{}).Choose(t.Context()); err == nil {
 			t.Errorf("choice %d of 2 is taken for %d", n, i)
 		}
 	}

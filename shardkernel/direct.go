@@ -9,10 +9,12 @@ import (
 // Direct is a statement that goes to one data source, for that data source's own
 // pool.
 type Direct struct {
+	kernel *Kernel
 	source *source
 	sql    string
 	args   []any
 	key    int64 // generated for the first row of an INSERT; 0 when there is none
+	again  bool  // it was sent to a replica in vain
 }
 
 // Planned is a statement that cannot go to a data source's own pool. It takes the
@@ -55,7 +57,7 @@ func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) 
 	if err != nil {
 		return Direct{}, nil, err
 	}
-	return Direct{source: src, sql: u.SQL, args: u.Args, key: ex.LastInsertID}, nil, nil
+	return Direct{kernel: k, source: src, sql: u.SQL, args: u.Args, key: ex.LastInsertID}, nil, nil
 }
 
 // Query runs the statement on its data source.
@@ -63,7 +65,24 @@ func (d Direct) Query(ctx context.Context) (*sql.Rows, error) {
 	start := d.start()
 	rows, err := d.source.DB.QueryContext(ctx, d.sql, d.args...)
 	d.report(ctx, start, err)
+	if err != nil && d.elsewhere(ctx, err) {
+		return d.Query(ctx)
+	}
 	return rows, err
+}
+
+// elsewhere lets a read that failed on a replica go to another one, or to the
+// primary, once. It reports whether it may be sent again.
+func (d *Direct) elsewhere(ctx context.Context, err error) bool {
+	if d.again || !d.source.failed(ctx, err) {
+		return false
+	}
+	src, err := d.kernel.replica(ctx, d.source.of)
+	if err != nil {
+		return false // the first error tells more
+	}
+	d.source, d.again = src, true
+	return true
 }
 
 // Exec runs the statement on its data source.
@@ -91,6 +110,9 @@ func (d Direct) QueryRow(ctx context.Context) *sql.Row {
 	start := d.start()
 	row := d.source.DB.QueryRowContext(ctx, d.sql, d.args...)
 	d.report(ctx, start, row.Err())
+	if err := row.Err(); err != nil && d.elsewhere(ctx, err) {
+		return d.QueryRow(ctx)
+	}
 	return row
 }
 

@@ -2,9 +2,12 @@ package shardkernel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/execute"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 )
@@ -15,6 +18,9 @@ type Chooser interface {
 	// Choose returns the replica for a read by its place among the data source's
 	// replicas, or Primary. An error fails the statement before anything is sent.
 	Choose(ctx context.Context) (int, error)
+	// Failed tells that the connection to a replica failed during a read. The read
+	// is tried once more with what Choose says then.
+	Failed(replica int, err error)
 }
 
 // Primary is what a Chooser returns for the data source itself.
@@ -74,6 +80,7 @@ func (k *Kernel) choose(ctx context.Context, s *Session, ex *plan.Execution) (ex
 		if !ok || of.chooser == nil {
 			continue
 		}
+		u.Member = ""
 		// All units of a data source are to see the same rows.
 		if at := slices.IndexFunc(ex.Units[:i], func(earlier plan.Unit) bool { return earlier.DataSource == u.DataSource }); at >= 0 {
 			u.Member = ex.Units[at].Member
@@ -112,22 +119,69 @@ func (k *Kernel) member(ctx context.Context, of *source) (string, error) {
 // replica returns who answers a read of a data source, itself perhaps. Its server
 // has been checked.
 func (k *Kernel) replica(ctx context.Context, of *source) (*source, error) {
-	n, err := of.chooser.Choose(ctx)
-	switch {
-	case err != nil:
-		return nil, err
-	case n == Primary:
-		return of, nil
-	case n < 0 || n >= len(of.replicas):
-		return nil, fmt.Errorf("sharding: the load balancer of data source %s chose replica %d of %d", of.Name, n, len(of.replicas))
-	}
-	replica := of.replicas[n]
-	if !replica.checked.Load() {
-		if err := k.check(ctx, replica); err != nil {
+	for again := false; ; again = true {
+		n, err := of.chooser.Choose(ctx)
+		switch {
+		case err != nil:
 			return nil, err
+		case n == Primary:
+			return of, nil
+		case n < 0 || n >= len(of.replicas):
+			return nil, fmt.Errorf("sharding: replica %d of %d of data source %s was chosen", n, len(of.replicas), of.Name)
+		}
+		replica := of.replicas[n]
+		if replica.checked.Load() {
+			return replica, nil
+		}
+		if err = k.check(ctx, replica); err == nil || again || !replica.failed(ctx, err) {
+			return replica, err
 		}
 	}
-	return replica, nil
+}
+
+// failed reports whether an error of a read says that the replica cannot be
+// reached, and tells the chooser. It is false for a data source itself.
+func (s *source) failed(ctx context.Context, err error) bool {
+	if s.of == nil || ctx.Err() != nil || !dialect.Unreachable(err) {
+		return false
+	}
+	s.of.chooser.Failed(s.place, err)
+	return true
+}
+
+// replicasFailed reports whether a read failed, before its first row, since
+// replicas cannot be reached, and tells the choosers.
+func (k *Kernel) replicasFailed(ctx context.Context, ex *plan.Execution, err error) bool {
+	var nodes *fault.NodesError
+	var node *fault.NodeError
+	failed := false
+	tell := func(name string, err error) {
+		if s, ok := k.sources[name]; ok && s.failed(ctx, err) {
+			failed = true
+		}
+	}
+	switch {
+	case errors.As(err, &nodes):
+		for _, n := range nodes.Nodes {
+			tell(n.DataSource, n)
+		}
+	case errors.As(err, &node):
+		tell(node.DataSource, node)
+	case len(ex.Units) == 1:
+		tell(ex.Units[0].Server(), err)
+	}
+	return failed
+}
+
+// sources returns the number of data sources of a statement, whose units stand
+// together.
+func sources(ex *plan.Execution) (n int) {
+	for i := range ex.Units {
+		if i == 0 || ex.Units[i].DataSource != ex.Units[i-1].DataSource {
+			n++
+		}
+	}
+	return n
 }
 
 // answering returns who is sent a statement that goes to one data source outside

@@ -49,6 +49,9 @@ type source struct {
 	replicas      []*source
 	chooser       Chooser // nil without replicas
 	transactional TransactionalReads
+
+	of    *source // of a replica: its data source
+	place int     // and its place among the replicas
 }
 
 func newSource(s Source, trace Tracer) (*source, error) {
@@ -76,11 +79,12 @@ func newSource(s Source, trace Tracer) (*source, error) {
 		out.client = &client
 	}
 	out.chooser, out.transactional = s.Chooser, s.TransactionalReads
-	for _, replica := range s.Replicas {
+	for i, replica := range s.Replicas {
 		r, err := newSource(replica, trace)
 		if err != nil {
 			return nil, err
 		}
+		r.of, r.place = out, i
 		out.replicas = append(out.replicas, r)
 	}
 	return out, nil

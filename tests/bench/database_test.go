@@ -135,7 +135,7 @@ func configured(replicas bool) *config.Config {
 			cfg.DataSources[name+member] = config.DataSource{Driver: "noop", DSN: config.DSN("/" + name + member)}
 		}
 		if cfg.ReadwriteSplitting.Groups == nil {
-			cfg.ReadwriteSplitting.Groups = map[string]config.Group{}
+			cfg.ReadwriteSplitting = config.ReadwriteSplitting{Groups: map[string]config.Group{}, Health: config.Health{Off: true}}
 		}
 		cfg.ReadwriteSplitting.Groups[name] = config.Group{Primary: name + "_primary", Replicas: []string{name + "_r0", name + "_r1"}}
 	}

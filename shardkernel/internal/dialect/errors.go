@@ -3,6 +3,8 @@ package dialect
 import (
 	"database/sql/driver"
 	"errors"
+	"io"
+	"net"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
@@ -36,6 +38,26 @@ func EndsTransaction(err error) bool {
 // of no more use. Whether the statement reached the server is not known.
 func ConnectionLost(err error) bool {
 	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn)
+}
+
+// Unreachable reports whether err says that the server cannot be reached, or
+// answers no more statements for now: a read may be sent to another one.
+func Unreachable(err error) bool {
+	var network net.Error
+	var e *mysql.MySQLError
+	switch {
+	case ConnectionLost(err), errors.As(err, &network), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return true
+	case errors.As(err, &e):
+		switch e.Number {
+		case 1040, // too many connections
+			1053,             // the server shuts down
+			1077, 1079, 1080, // so it did
+			1927: // the connection was killed
+			return true
+		}
+	}
+	return false
 }
 
 // alreadyDefined are the error numbers of MySQL and MariaDB by which a DDL

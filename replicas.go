@@ -1,0 +1,78 @@
+package sharding
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/internal/nearest"
+	"github.com/gormshard/sharding/readwrite"
+)
+
+// ReplicaState is what is known of a replica.
+type ReplicaState = readwrite.State
+
+// LagUnknown is the lag of a replica that does not tell.
+const LagUnknown = readwrite.LagUnknown
+
+// Replicas returns the state of every replica, in the order of the groups' names
+// and of their replicas. It is empty without groups, and before the plugin is in
+// use.
+func (p *Plugin) Replicas() []ReplicaState {
+	groups := p.groups()
+	var states []ReplicaState
+	for _, name := range slices.SortedFunc(maps.Keys(groups), nearest.Compare) {
+		states = append(states, groups[name].States()...)
+	}
+	return states
+}
+
+// PrimaryOnly sends all reads of the named groups, or of all groups, to their
+// primaries from now on, or with false no longer. Statements that have been sent
+// are not touched. It fails with a ConfigError for a name that is no group,
+// having changed nothing.
+func (p *Plugin) PrimaryOnly(on bool, names ...string) error {
+	groups := p.groups()
+	if len(names) == 0 {
+		names = slices.Collect(maps.Keys(groups))
+	}
+	for _, name := range names {
+		if _, ok := groups[name]; !ok {
+			return noSuch("group", name, slices.Sorted(maps.Keys(groups)))
+		}
+	}
+	for _, name := range names {
+		groups[name].PrimaryOnly(on)
+	}
+	return nil
+}
+
+// DisableReplica keeps reads away from a replica from now on, or with false no
+// longer. Statements that have been sent are not touched. It fails with a
+// ConfigError for a name that is no replica.
+func (p *Plugin) DisableReplica(name string, off bool) error {
+	var names []string
+	for _, group := range p.groups() {
+		if group.Disable(name, off) {
+			return nil
+		}
+		for _, s := range group.States() {
+			names = append(names, s.Replica)
+		}
+	}
+	slices.Sort(names)
+	return noSuch("replica", name, names)
+}
+
+func noSuch(kind, name string, known []string) error {
+	return &fault.ConfigError{Path: "readwriteSplitting.groups", Reason: "no " + kind + " " + name, Remedy: nearest.HintOrList(name, known)}
+}
+
+func (p *Plugin) groups() map[string]*readwrite.Group {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.sources == nil {
+		return nil
+	}
+	return p.sources.groups
+}

@@ -1,0 +1,263 @@
+//go:build unix
+
+package readwrite_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gormshard/sharding"
+	"github.com/gormshard/sharding/config"
+	"github.com/gormshard/sharding/tests/mariadb"
+)
+
+// quick probes replicas that are allowed to be a second behind.
+var quick = config.Health{Interval: 150 * time.Millisecond, MaxLag: time.Second, FailAfter: 2, RecoverAfter: 2}
+
+// replica returns the state of the first replica of ds0.
+func (g *groups) replica(t *testing.T) sharding.ReplicaState {
+	t.Helper()
+	states := g.plugin.Replicas()
+	if len(states) != 4 || states[0].Replica != "ds0_r0" || states[3].Replica != "ds1_r1" {
+		t.Fatalf("states %+v", states)
+	}
+	return states[0]
+}
+
+// becomes waits until both groups have the first replica in or out, and the
+// second one in.
+func (g *groups) becomes(t *testing.T, up bool, within time.Duration) {
+	t.Helper()
+	deadline := time.Now().Add(within)
+	for {
+		states := g.plugin.Replicas()
+		if states[0].Up == up && states[2].Up == up && states[1].Up && states[3].Up {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("after %s: %+v, want up %v", within, states, up)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// reads are answered, and by the second replica alone where the first is out.
+func (g *groups) reads(t *testing.T, first bool) {
+	t.Helper()
+	g.asked()
+	for range 6 {
+		var n int
+		if err := g.db.Raw("SELECT COUNT(*) FROM t_order").Scan(&n).Error; err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "ds0_r1 ds1_r1"
+	if first {
+		want = "ds0_r0 ds0_r1 ds1_r0 ds1_r1"
+	}
+	if asked := g.asked(); asked != want {
+		t.Errorf("reads went to %q, want %q", asked, want)
+	}
+}
+
+func TestAReplicaThatStandsOrLagsAnswersNoReads(t *testing.T) {
+	g := newGroups(t, "lag")
+	g.cfg.ReadwriteSplitting.Health = quick
+	g.open(t)
+	replica := g.replicas[0]
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.becomes(t, true, 10*time.Second)
+	g.reads(t, true)
+	for _, thread := range []string{mariadb.SQLThread, mariadb.IOThread} {
+		check(replica.StopReplicating(t.Context(), thread))
+		g.becomes(t, false, 5*time.Second)
+		if s := g.replica(t); s.Lag != sharding.LagUnknown || !strings.Contains(s.Reason, "Running is No") {
+			t.Errorf("with the %s stopped: %+v", thread, s)
+		}
+		g.reads(t, false)
+		check(replica.Replicate(t.Context(), thread))
+		g.becomes(t, true, 10*time.Second)
+	}
+
+	check(replica.Delay(t.Context(), time.Minute))
+	g.becomes(t, true, 10*time.Second) // it has nothing to be behind of
+	g.run(t, g.primary, 0, "INSERT INTO t_order VALUES (2, 2)")
+	g.becomes(t, false, 15*time.Second)
+	if s := g.replica(t); s.Lag < time.Second || !strings.Contains(s.Reason, "behind") {
+		t.Errorf("with a delay: %+v", s)
+	}
+	g.reads(t, false)
+	check(replica.Delay(t.Context(), 0))
+	check(replica.CatchUp(t.Context(), g.primary))
+	g.becomes(t, true, 10*time.Second)
+	g.reads(t, true)
+}
+
+func TestAKilledReplicaCostsNoRead(t *testing.T) {
+	g := newGroups(t, "killed")
+	g.cfg.ReadwriteSplitting.Health = quick
+	g.open(t)
+	g.run(t, g.primary, 0, "INSERT INTO t_order VALUES (2, 2)")
+	g.catchUp(t)
+	g.becomes(t, true, 10*time.Second)
+
+	var stop atomic.Bool
+	var reads atomic.Int64
+	var readers sync.WaitGroup
+	for i := range 4 {
+		readers.Go(func() {
+			for !stop.Load() {
+				var ids []int64
+				sql := "SELECT id FROM t_order WHERE id = 2" // the short way
+				if i%2 == 0 {
+					sql = "SELECT id FROM t_order ORDER BY id" // both groups
+				}
+				if err := g.db.Raw(sql).Scan(&ids).Error; err != nil || len(ids) != 1 {
+					t.Errorf("%s: %v, %v", sql, ids, err)
+				}
+				reads.Add(1)
+				time.Sleep(20 * time.Millisecond) // 200 a second together
+			}
+		})
+	}
+	time.Sleep(300 * time.Millisecond)
+	if err := g.replicas[0].Kill(); err != nil {
+		t.Fatal(err)
+	}
+	g.becomes(t, false, 2*time.Second)
+	time.Sleep(200 * time.Millisecond)
+	if err := g.replicas[0].Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	g.becomes(t, true, 20*time.Second)
+	stop.Store(true)
+	readers.Wait()
+	t.Logf("%d reads", reads.Load())
+	g.catchUp(t)
+	g.reads(t, true)
+}
+
+func TestAPausedReplicaIsOutUntilItGoesOn(t *testing.T) {
+	g := newGroups(t, "paused")
+	g.cfg.ReadwriteSplitting.Health = quick
+	g.open(t)
+	g.becomes(t, true, 10*time.Second)
+	if err := g.replicas[0].Pause(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := g.replicas[0].Resume(); err != nil {
+			t.Error(err)
+		}
+	}()
+	g.becomes(t, false, 5*time.Second)
+	if s := g.replica(t); !strings.Contains(s.Reason, "no answer within") {
+		t.Errorf("state %+v", s)
+	}
+	g.reads(t, false)
+	if err := g.replicas[0].Resume(); err != nil {
+		t.Fatal(err)
+	}
+	g.becomes(t, true, 10*time.Second)
+}
+
+func TestReadsAreForcedAwayFromReplicas(t *testing.T) {
+	g := newGroups(t, "forced")
+	g.cfg.Props.PrimaryOnly = true
+	g.configure(func(name string, group *config.Group) {
+		if name == "ds0" {
+			group.NoReplica = config.NoReplicaError
+		}
+	})
+	g.open(t)
+	asks := func(want string) {
+		t.Helper()
+		g.asked()
+		for range 4 {
+			if err := g.db.Exec("SELECT * FROM t_order").Error; err != nil {
+				t.Error(err)
+			}
+			rows, err := g.db.Raw("SELECT * FROM t_order").Rows()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = rows.Close()
+		}
+		if asked := g.asked(); !strings.HasSuffix(asked, want) {
+			t.Errorf("reads went to %q, want %q", asked, want)
+		}
+	}
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	asks("ds0 ds1")
+	check(g.plugin.PrimaryOnly(false, "ds1"))
+	asks("ds0 ds1 ds1_r0 ds1_r1")
+	check(g.plugin.PrimaryOnly(false))
+	asks("ds0_r0 ds0_r1 ds1 ds1_r0 ds1_r1")
+	check(g.plugin.DisableReplica("ds0_r0", true))
+	check(g.plugin.DisableReplica("ds1_r1", true))
+	asks("ds0_r1 ds1 ds1_r0")
+	check(g.plugin.DisableReplica("ds1_r0", true)) // none is left: the primary
+	asks("ds0_r1 ds1")
+	check(g.plugin.DisableReplica("ds0_r1", true)) // none is left: an error
+	err := g.db.Raw("SELECT * FROM t_order").Scan(new([]int)).Error
+	if !errors.Is(err, sharding.ErrNoReplica) {
+		t.Errorf("without a replica: %v", err)
+	}
+	check(g.plugin.PrimaryOnly(true, "ds0"))
+	asks("ds0 ds1")
+
+	for what, err := range map[string]error{"group": g.plugin.PrimaryOnly(true, "ds7"), "replica": g.plugin.DisableReplica("ds0_r7", true)} {
+		if !errors.Is(err, sharding.ErrConfig) || !strings.Contains(err.Error(), "did you mean") {
+			t.Errorf("unknown %s: %v", what, err)
+		}
+	}
+}
+
+// A heartbeat table tells of lag that the status does not show.
+func TestAQueryTellsTheLag(t *testing.T) {
+	g := newGroups(t, "heartbeat")
+	g.run(t, g.primary, 0, "CREATE TABLE beat (at datetime(6))", "INSERT INTO beat VALUES (NULL)")
+	g.run(t, g.primary, 1, "CREATE TABLE beat (at datetime(6))", "INSERT INTO beat VALUES (UTC_TIMESTAMP(6))")
+	g.catchUp(t)
+	g.cfg.ReadwriteSplitting.Health = config.Health{
+		Interval: 100 * time.Millisecond, MaxLag: time.Minute, LagQuery: "SELECT TIMESTAMPDIFF(MICROSECOND, MAX(at), UTC_TIMESTAMP(6)) / 1e6 FROM beat",
+	}
+	g.open(t)
+	states := func() string {
+		text := ""
+		for _, s := range g.plugin.Replicas() {
+			text += fmt.Sprintf("%s %v; ", s.Replica, s.Up)
+		}
+		return text
+	}
+	if err := g.db.Exec("SELECT 1").Error; err != nil { // waits for the first probes
+		t.Fatal(err)
+	}
+	if got, want := states(), "ds0_r0 false; ds0_r1 false; ds1_r0 true; ds1_r1 true; "; got != want {
+		deadline, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		for got != want && deadline.Err() == nil {
+			time.Sleep(50 * time.Millisecond)
+			got = states()
+		}
+		if got != want {
+			t.Errorf("states %s want %s", got, want)
+		}
+	}
+}
