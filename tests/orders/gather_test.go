@@ -53,6 +53,10 @@ var gathered = []query{
 	// Every kind of column that travels.
 	{sql: "SELECT id, ent_id, name, code, label, title, note, amount, price, ratio, rate, big, small, raw, day, clock, created_at, changed_at, state, deleted_at, COUNT(*) OVER () FROM t_ent_order ORDER BY id"},
 	{sql: "SELECT id, rate, ratio, raw, note, COUNT(*) OVER () FROM t_ent_order WHERE id > ? ORDER BY id", args: []any{0}},
+	{sql: "SELECT *, COUNT(*) OVER (PARTITION BY region_id) FROM t_ent_order ORDER BY id LIMIT 40"},
+	{sql: "SELECT *, COUNT(*) OVER (PARTITION BY region_id) FROM t_ent_order WHERE id > ? ORDER BY id", args: []any{50}},
+	{sql: "SELECT status, RANK() OVER (ORDER BY status DESC), status + 0, COUNT(*) OVER (PARTITION BY status) FROM t_ent_order IGNORE INDEX (PRIMARY) WHERE status <> 'new' ORDER BY status, id"},
+	{sql: "WITH x AS (SELECT status, id FROM t_ent_order WHERE id > ?) SELECT MAX(status), MIN(status), (SELECT COUNT(*) FROM x WHERE status > 'new') FROM x", args: []any{3}},
 	{sql: "SELECT MIN(note), MAX(raw), MIN(name), MAX(clock), MAX(changed_at), MIN(rate) FROM t_ent_order WHERE id > (SELECT MIN(id) FROM t_ent_order)"},
 	{sql: "SELECT DISTINCT name, raw FROM t_ent_order WHERE id <> (SELECT MIN(id) FROM t_ent_order)", folded: []int{0}},
 	{sql: "SELECT id FROM t_ent_order ORDER BY (SELECT COUNT(*) FROM t_ent_order i WHERE i.name < t_ent_order.name), name, title DESC, id"},

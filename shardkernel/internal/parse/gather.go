@@ -10,7 +10,10 @@ import (
 // outermost LIMIT is.
 type Frame struct {
 	// With is the offset behind WITH or WITH RECURSIVE, 0 without such a clause.
-	With int
+	With      int
+	Recursive bool
+	// IndexHints are the USE, FORCE and IGNORE INDEX clauses anywhere in it.
+	IndexHints []Span
 	// Limit is the outermost LIMIT clause, up to the end of the statement; empty, at
 	// the place where it would stand, without one.
 	Limit Span
@@ -40,15 +43,26 @@ func FrameOf(text string, d *dialect.Dialect) (f Frame, ok bool) {
 		case n == 0 && equalWord(word, "WITH"):
 			f.With = tok.end
 		case n == 1 && f.With > 0 && equalWord(word, "RECURSIVE"):
-			f.With = tok.end
+			f.With, f.Recursive = tok.end, true
+		case (equalWord(word, "INDEX") || equalWord(word, "KEY")) && isIndexHint(text[last.start:last.end]):
+			f.IndexHints = append(f.IndexHints, Span{last.start, 0})
 		case tok.depth == 0 && equalWord(word, "LIMIT"):
 			limit = tok.start
 		}
 		end, last = tok.end, tok
+		// The list of names ends a hint.
+		if n := len(f.IndexHints); n > 0 && f.IndexHints[n-1].End == 0 && text[tok.start:tok.end] == ")" {
+			f.IndexHints[n-1].End = tok.end
+		}
 	}
 	if limit < 0 {
 		limit = end
 	}
 	f.Limit = Span{limit, end}
 	return f, true
+}
+
+// isIndexHint reports whether a word before INDEX or KEY begins an index hint.
+func isIndexHint(word string) bool {
+	return equalWord(word, "USE") || equalWord(word, "FORCE") || equalWord(word, "IGNORE")
 }

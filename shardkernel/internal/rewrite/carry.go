@@ -15,17 +15,16 @@ import (
 type carried struct {
 	written string // the element, an expression over the column
 	typ     string // of the column of JSON_TABLE that reads it
-	given   string // the column of the table again, an expression over j and its name
+	given   string // the value again, an expression over j and the column's name
 	doubt   string // true for a row in which the value would not come out; "" for none
+	// borrowed is true where typ is not the column's type, which JSON_TABLE has not:
+	// a table itself lends it, see newCarriage.
+	borrowed bool
 }
 
-// carry returns how a column travels; ok is false for types that JSON_TABLE has
-// not, or that would come out as another type. text is the statement in lower
-// case.
+// carry returns how a column travels; ok is false for what would come out as
+// something else. text is the statement in lower case.
 func carry(c *value.Column, text string) (how carried, ok bool) {
-	if !plainType.MatchString(c.Type) {
-		return how, false
-	}
 	name := quote(c.Name, '`')
 	how = carried{written: name, typ: c.Type, given: "j." + name}
 	switch c.Class {
@@ -49,17 +48,30 @@ func carry(c *value.Column, text string) (how carried, ok bool) {
 	case value.ClassText:
 		return carryText(c, name, text)
 	case value.ClassBinary:
-		how.written = "HEX(" + name + ")"
-		how.typ = "longtext CHARACTER SET ascii"
+		how = carryBytes(name)
 		if !c.Unbounded() {
 			how.typ = fmt.Sprintf("varchar(%d) CHARACTER SET ascii", max(2*c.Length, 1))
 		}
-		how.given = "UNHEX(j." + name + ")"
-		how.doubt = "2*LENGTH(" + name + ")>@@max_allowed_packet" // HEX would be NULL
+	case value.ClassEnum, value.ClassSet, value.ClassBit:
+		// By the number, which also tells the value that an ENUM has for errors.
+		how.written += "+0"
+		how.typ, how.borrowed = "bigint unsigned", true
+	case value.ClassOther:
+		return carryOther(c, name)
 	default:
 		return how, false
 	}
-	return how, true
+	return how, how.borrowed || c.Class == value.ClassBinary || plainType.MatchString(c.Type)
+}
+
+// carryBytes returns how bytes travel, in hexadecimal digits. They are read as a
+// MEDIUMTEXT, since the length of UNHEX of a LONGTEXT overflows to 0 in a table of
+// its results. HEX of what is longer than max_allowed_packet is NULL.
+func carryBytes(name string) carried {
+	return carried{
+		written: "HEX(" + name + ")", typ: "mediumtext CHARACTER SET ascii", given: "UNHEX(j." + name + ")",
+		doubt: "2*LENGTH(" + name + ")>LEAST(@@max_allowed_packet, 16777215)",
+	}
 }
 
 func carryText(c *value.Column, name, text string) (how carried, ok bool) {
@@ -67,15 +79,29 @@ func carryText(c *value.Column, name, text string) (how carried, ok bool) {
 	if !slices.Contains(carriedCharsets, charset) {
 		return how, false
 	}
-	// MariaDB's JSON is a LONGTEXT, which functions of JSON treat otherwise.
-	if c.Type == "longtext" && c.Collation == "utf8mb4_bin" && strings.Contains(text, "json") {
-		return how, false
-	}
 	how = carried{written: "CONCAT(CONVERT(" + name + " USING utf8mb4),'')", typ: c.Type, given: "j." + name}
 	if c.Unbounded() {
 		how.typ = "longtext"
 	}
 	how.typ += " CHARACTER SET " + charset + " COLLATE " + c.Collation
+	// MariaDB's JSON is a LONGTEXT, which functions of JSON treat otherwise.
+	how.borrowed = c.Type == "longtext" && c.Collation == "utf8mb4_bin" && strings.Contains(text, "json")
+	return how, plainType.MatchString(c.Type)
+}
+
+// carryOther returns how a column of a type without a class travels.
+func carryOther(c *value.Column, name string) (how carried, ok bool) {
+	switch c.Type {
+	case "uuid", "inet4", "inet6":
+		how = carried{written: "CAST(" + name + " AS CHAR)", typ: "varchar(64) CHARACTER SET ascii", given: "j." + name}
+	case "json":
+		how = carried{written: "CAST(" + name + " AS CHAR)", typ: "longtext CHARACTER SET utf8mb4", given: "j." + name}
+	case "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection":
+		how = carryBytes(name) // with the SRID before it
+	default:
+		return how, false
+	}
+	how.borrowed = true
 	return how, true
 }
 
@@ -84,3 +110,64 @@ var carriedCharsets = []string{"utf8mb4", "utf8mb3", "utf8", "latin1", "ascii", 
 
 // plainType is a type as servers print it, without attributes that are not known.
 var plainType = regexp.MustCompile(`^[a-z]+(\(\d+(,\d+)?\))?( unsigned)?( zerofill)?$`)
+
+// carriage is how the rows of a table travel.
+type carriage struct {
+	row    string // the expression of a row
+	tables string // the common table expressions that make the table of the rows again
+	// recursive is true where they need WITH RECURSIVE.
+	recursive bool
+}
+
+// allRows is the LIMIT that cuts nothing off. It makes a common table expression a
+// table of its own, which a join can be given a key for.
+const allRows = " LIMIT 18446744073709551615"
+
+// newCarriage returns how the rows with some columns travel to where they are a
+// table of a name, and lender is an actual table with the same columns.
+//
+// A table with columns of types that JSON_TABLE has not, such as ENUM, is made by
+// a recursive common table expression, whose columns have the types of its first
+// rows: here one of the lender without a value. The rows are its one next step.
+func newCarriage(name, lender string, columns []*value.Column, text string) (c carriage, ok bool) {
+	name = quote(name, '`')
+	if len(columns) == 0 { // the number of rows counts
+		return carriage{row: "'[]'", tables: name + " AS (SELECT j.n FROM JSON_TABLE(?, '$[*]' COLUMNS (n FOR ORDINALITY)) AS j" + allRows + ")"}, true
+	}
+	var written, doubts, names, given, lent, read []string
+	zerofill := false
+	for i, column := range columns {
+		how, ok := carry(column, text)
+		if !ok || strings.Contains(column.Name, "?") { // which a literal would be written into
+			return c, false
+		}
+		quoted := quote(column.Name, '`')
+		written = append(written, how.written)
+		names = append(names, quoted)
+		given = append(given, how.given+" AS "+quoted)
+		lent = append(lent, "t."+quoted)
+		read = append(read, fmt.Sprintf("%s %s PATH '$[%d]' ERROR ON ERROR", quoted, how.typ, i))
+		if how.doubt != "" {
+			doubts = append(doubts, " WHEN "+how.doubt+" THEN '"+strings.NewReplacer("'", "''", `\`, `\\`).Replace(column.Name)+"'")
+		}
+		c.recursive = c.recursive || how.borrowed
+		zerofill = zerofill || strings.HasSuffix(column.Type, "zerofill")
+	}
+	if c.recursive && zerofill { // which is lost on that way
+		return c, false
+	}
+	c.row = "JSON_ARRAY(" + strings.Join(written, ", ") + ")"
+	if len(doubts) > 0 {
+		c.row = "CASE" + strings.Join(doubts, "") + " ELSE " + c.row + " END"
+	}
+	rows := "JSON_TABLE(?, '$[*]' COLUMNS (" + strings.Join(read, ", ") + ")) AS j"
+	if !c.recursive {
+		c.tables = name + " AS (SELECT " + strings.Join(given, ", ") + " FROM " + rows + allRows + ")"
+		return c, true
+	}
+	step := strings.TrimSuffix(name, "`") + "_step`"
+	c.tables = step + " AS (SELECT 0 AS step_, " + strings.Join(lent, ", ") + " FROM (SELECT 1) AS one LEFT JOIN " + quote(lender, '`') + " AS t ON FALSE" +
+		" UNION ALL SELECT 1, " + strings.Join(given, ", ") + " FROM " + step + " AS r STRAIGHT_JOIN " + rows + " WHERE r.step_ = 0), " +
+		name + " AS (SELECT " + strings.Join(names, ", ") + " FROM " + step + " WHERE step_ = 1" + allRows + ")"
+	return c, true
+}

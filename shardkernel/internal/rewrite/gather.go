@@ -1,7 +1,6 @@
 package rewrite
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -18,7 +17,7 @@ import (
 //
 //	WITH t_order_gathered AS (SELECT … FROM JSON_TABLE(?, …) AS j LIMIT …) SELECT … FROM t_order_gathered …
 //
-// LIMIT makes it a table of its own, which joins can be given a key for.
+// Index hints go, since such a table has no indexes.
 func (t *Template) Gather(g *route.Gathering, args []any) *plan.Execution {
 	frame, ok := parse.FrameOf(t.stmt.Text, t.server.Dialect)
 	if !ok {
@@ -30,16 +29,18 @@ func (t *Template) Gather(g *route.Gathering, args []any) *plan.Execution {
 	gather := &plan.Gather{Typed: len(args) == 0}
 	var with []string
 	var rows []any
+	recursive := false
 	for i := range g.Tables {
 		table := &g.Tables[i]
 		for _, reference := range table.References {
 			names[reference] = table.Name
 		}
-		carriage, ok := newCarriage(table, text)
+		carriage, ok := newCarriage(table.Name, g.Names[table.References[0]], table.Columns, text)
 		if !ok {
 			return nil
 		}
-		with = append(with, quote(table.Name, '`')+" AS ("+carriage.table+")")
+		with = append(with, carriage.tables)
+		recursive = recursive || carriage.recursive
 		rows = append(rows, plan.RowsOf(table.Table.Name))
 		gather.Tables = append(gather.Tables, plan.GatheredTable{Table: table.Table.Name, Rows: t.gathered(table, carriage.row)})
 	}
@@ -47,11 +48,20 @@ func (t *Template) Gather(g *route.Gathering, args []any) *plan.Execution {
 
 	given := home
 	given.Names = names
-	clause := "WITH " + strings.Join(with, ", ") + " "
-	if frame.With > 0 {
-		clause = " " + strings.Join(with, ", ") + ","
+	clause := " " + strings.Join(with, ", ")
+	if recursive && !frame.Recursive {
+		clause = " RECURSIVE" + clause
 	}
-	sql, unitArgs := splice(t.stmt, append(t.names(&given), at(frame.With, clause, rows)), args)
+	if frame.With > 0 {
+		clause += ","
+	} else {
+		clause = "WITH" + clause + " "
+	}
+	edits := append(t.names(&given), at(frame.With, clause, rows))
+	for _, hint := range frame.IndexHints {
+		edits = append(edits, edit{Span: hint})
+	}
+	sql, unitArgs := splice(t.stmt, edits, args)
 	e.Units = []plan.Unit{{DataSource: g.Home, SQL: sql, Args: unitArgs}}
 
 	none := edit{Span: frame.Limit, text: "LIMIT 0"}
@@ -74,42 +84,4 @@ func (t *Template) gathered(table *route.Gathered, row string) plan.Execution {
 		e.Units[i] = plan.Unit{DataSource: node.DataSource, Table: node.Table, SQL: "SELECT " + row + " FROM " + quote(node.Table, '`')}
 	}
 	return e
-}
-
-// carriage is how the rows of a table travel.
-type carriage struct {
-	row   string // the expression of a row
-	table string // the SELECT that makes the table of the rows again
-}
-
-// allRows is the LIMIT that cuts nothing off.
-const allRows = "18446744073709551615"
-
-func newCarriage(table *route.Gathered, text string) (c carriage, ok bool) {
-	if len(table.Columns) == 0 { // the number of rows counts
-		return carriage{
-			row:   "'[]'",
-			table: "SELECT j.n FROM JSON_TABLE(?, '$[*]' COLUMNS (n FOR ORDINALITY)) AS j LIMIT " + allRows,
-		}, true
-	}
-	var written, doubts, given, read []string
-	for i, column := range table.Columns {
-		how, ok := carry(column, text)
-		if !ok || strings.Contains(column.Name, "?") { // which a literal would be written into
-			return c, false
-		}
-		name := quote(column.Name, '`')
-		written = append(written, how.written)
-		given = append(given, how.given+" AS "+name)
-		read = append(read, fmt.Sprintf("%s %s PATH '$[%d]' ERROR ON ERROR", name, how.typ, i))
-		if how.doubt != "" {
-			doubts = append(doubts, " WHEN "+how.doubt+" THEN '"+strings.NewReplacer("'", "''", `\`, `\\`).Replace(column.Name)+"'")
-		}
-	}
-	c.row = "JSON_ARRAY(" + strings.Join(written, ", ") + ")"
-	if len(doubts) > 0 {
-		c.row = "CASE" + strings.Join(doubts, "") + " ELSE " + c.row + " END"
-	}
-	c.table = "SELECT " + strings.Join(given, ", ") + " FROM JSON_TABLE(?, '$[*]' COLUMNS (" + strings.Join(read, ", ") + ")) AS j LIMIT " + allRows
-	return c, true
 }

@@ -122,7 +122,7 @@ func gatheredResult(g *route.Gathering) *route.Result {
 }
 
 var (
-	gatheredTable  = regexp.MustCompile("`[^`]*_gatheredX*` AS \\(SELECT .*? LIMIT 18446744073709551615\\)")
+	gatheredTable  = regexp.MustCompile("(?:`[^`]*_gatheredX*_step` AS .*?, )?`[^`]*_gatheredX*` AS \\(SELECT .*? LIMIT 18446744073709551615\\)")
 	gatheredTables = regexp.MustCompile(`\x00(?:, \x00)*`)
 )
 
@@ -136,6 +136,9 @@ func withoutGather(e *plan.Execution) *plan.Execution {
 	u := e.Units[0]
 	u.SQL = gatheredTables.ReplaceAllString(gatheredTable.ReplaceAllString(u.SQL, "\x00"), "\x00")
 	if rest, ok := strings.CutPrefix(u.SQL, "WITH \x00 "); ok {
+		u.SQL = rest
+	}
+	if rest, ok := strings.CutPrefix(u.SQL, "WITH RECURSIVE \x00 "); ok {
 		u.SQL = rest
 	}
 	u.SQL = strings.Replace(u.SQL, " \x00,", "", 1)

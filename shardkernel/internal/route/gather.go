@@ -11,7 +11,7 @@ import (
 
 // ungathered are the features that do not mean the same over rows that were read
 // before, or that a common table expression does not allow.
-const ungathered = ununited
+const ungathered = ununited &^ parse.FeatureIndexHint
 
 // Gathering is a SELECT that one data source answers, which gets the rows of the
 // tables that it has not all of.
@@ -46,12 +46,8 @@ func (p *Program) RouteGathered(in *Input) (*Gathering, error) {
 	if slices.ContainsFunc(stmt.Equated, func(i int) bool { return i >= len(in.Args) || fractional(in.Args[i]) }) {
 		return nil, nil
 	}
-	if p.checkTypes(in.Meta) != nil { // the sets may rely on what it refuses
-		return nil, nil
-	}
-	e := newEvaluation(p, in)
-	sets, err := p.nodeSets(&e, nil)
-	if err != nil {
+	sets, err := p.gatheredSets(in)
+	if sets == nil || err != nil {
 		return nil, err
 	}
 	tables := p.gatheredTables(sets)
@@ -85,6 +81,24 @@ func (p *Program) RouteGathered(in *Input) (*Gathering, error) {
 		return nil, nil
 	}
 	return g, nil
+}
+
+// gatheredSets returns, for each reference, the nodes that may hold rows the
+// statement asks for; nil when a hint chooses them and they are not known.
+func (p *Program) gatheredSets(in *Input) ([]nodeSet, error) {
+	if p.checkTypes(in.Meta) == nil {
+		e := newEvaluation(p, in)
+		return p.nodeSets(&e, nil)
+	}
+	// The conditions may rely on what it refuses: every node is asked.
+	sets := make([]nodeSet, len(p.refs))
+	for i, r := range p.refs {
+		if in.Hints != nil && in.Hints.Choose(r.rule) {
+			return nil, nil
+		}
+		sets[i] = allNodes(len(r.rule.Nodes))
+	}
+	return sets, nil
 }
 
 // gatheredTables returns the sharded tables, each once however often it is named:
@@ -150,7 +164,7 @@ func nodeAt(t *rule.Table, source string, preferred []int) int {
 }
 
 // gatheredColumns returns the columns of a table that the statement, in lower case,
-// may need; nil when they are not known. One found too many, as in a literal, is
+// may need; nil when they are not known or may mean something else. One found too many, as in a literal, is
 // carried in vain.
 func (p *Program) gatheredColumns(t *value.Table, text string) []*value.Column {
 	if t == nil {
@@ -159,7 +173,12 @@ func (p *Program) gatheredColumns(t *value.Table, text string) []*value.Column {
 	star := p.stmt.Features&parse.FeatureStar != 0
 	columns := []*value.Column{}
 	for i := range t.Columns {
-		if c := &t.Columns[i]; star && !c.Invisible || holdsName(text, c.Name) {
+		c := &t.Columns[i]
+		named := holdsName(text, c.Name)
+		if named && c.Class == value.ClassBit { // an index compares it with texts in another way
+			return nil
+		}
+		if named || star && !c.Invisible {
 			columns = append(columns, c)
 		}
 	}
