@@ -141,7 +141,9 @@ func TestACancelledGatheringEnds(t *testing.T) {
 						return err
 					}
 					defer func() { _ = tx.Rollback() }()
-					return ask(ctx, func(ctx context.Context, q string, args []any) (*sql.Rows, error) { return tx.QueryContext(ctx, q, args...) }, q, args).err
+					return ask(ctx, func(ctx context.Context, q string, args []any) (*sql.Rows, error) {
+						return tx.QueryContext(ctx, q, args...)
+					}, q, args).err
 				},
 			} {
 				ctx, cancel := context.WithTimeout(t.Context(), after)
