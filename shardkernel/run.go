@@ -130,7 +130,14 @@ func (k *Kernel) merged(ctx context.Context, ex *plan.Execution, branches execut
 	if ex.Merge == nil {
 		return cursors[0], nil
 	}
-	rows, err := merge.Rows(ex.Merge, cursors, k.mergeLimits())
+	recipe := ex.Merge
+	if recipe.Sorted > 0 && len(cursors) < len(ex.Units) {
+		// A cursor over several units has their orders one after the other.
+		unsorted := *recipe
+		unsorted.Sorted = 0
+		recipe = &unsorted
+	}
+	rows, err := merge.Rows(recipe, cursors, k.mergeLimits())
 	return rows, k.noteDrift(err)
 }
 

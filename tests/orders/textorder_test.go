@@ -44,7 +44,7 @@ type textCluster struct {
 	trace           *trace
 }
 
-func newTextCluster(t *testing.T, name string, values []any, rows int) *textCluster {
+func newTextCluster(t *testing.T, name string, values []any, rows int, change ...func(*config.Config)) *textCluster {
 	t.Helper()
 	server := mariadb.Shared(t, 1)[0]
 	const nodes = 3
@@ -78,6 +78,9 @@ func newTextCluster(t *testing.T, name string, values []any, rows int) *textClus
 		database := fmt.Sprintf("%s_%d", name, i)
 		open(database)
 		cfg.DataSources[fmt.Sprintf("ds%d", i)] = config.DataSource{DSN: config.DSN(server.DSN(database)), MaxOpenConns: 6}
+	}
+	for _, f := range change {
+		f(cfg)
 	}
 	c := &textCluster{single: open(name + "_single")}
 	c.sharded, c.trace = (&cluster{}).openSQL(t, cfg)
@@ -267,8 +270,6 @@ func TestTypesBehindNamesAndPositionsAreAskedFor(t *testing.T) {
 		}
 	}
 	for _, q := range []string{
-		"SELECT id FROM t_text ORDER BY UPPER(nothing), id",
-		"SELECT id FROM t_text ORDER BY CONCAT(c_general COLLATE utf8mb4_bin, c_bin COLLATE utf8mb4_general_ci)",
 		"SELECT id FROM t_text ORDER BY IFNULL(seen, seen)",
 		"SELECT id FROM t_text ORDER BY IFNULL(kind, kind), UPPER(c_levels)",
 	} {
@@ -278,6 +279,22 @@ func TestTypesBehindNamesAndPositionsAreAskedFor(t *testing.T) {
 		}
 		if units := c.trace.take(); len(units) > 0 {
 			t.Errorf("%s: %d units were sent", q, len(units))
+		}
+	}
+}
+
+// A mistake is answered by the servers themselves.
+func TestMistakesInOrderedExpressionsAreTheServers(t *testing.T) {
+	c := newTextCluster(t, "textwrong", plainTexts, 6)
+	for query, number := range map[string]string{
+		"SELECT id FROM t_text ORDER BY UPPER(nothing), id":                                                      "server error 1054",
+		"SELECT id FROM t_text ORDER BY nothing":                                                                 "server error 1054",
+		"SELECT MIN(CONCAT(nothing, n)) FROM t_text":                                                             "server error 1054",
+		"SELECT id FROM t_text ORDER BY CONCAT(c_general COLLATE utf8mb4_bin, c_bin COLLATE utf8mb4_general_ci)": "server error 1267",
+		"SELECT COUNT(*) FROM t_text GROUP BY NO_SUCH_FUNCTION(c_general)":                                       "server error 1305",
+	} {
+		if got := ask(t.Context(), direct(c.sharded), query, nil); got.err == nil || serverError(got.err) != number {
+			t.Errorf("%s: %v, want %s", query, got.err, number)
 		}
 	}
 }
@@ -306,4 +323,30 @@ func TestTextsThatServersSortByInPartAreRefusedWhenTheyCome(t *testing.T) {
 		}
 	}
 	t.Logf("%d answered", answered)
+}
+
+// Semantics row 22.
+func TestGroupsThatComeInOrderNeedNoRoom(t *testing.T) {
+	c := newTextCluster(t, "textgroups", plainTexts, 90, func(cfg *config.Config) { cfg.Props.MaxMergeRows = 2 })
+	for _, q := range []struct {
+		sql     string
+		tooMany bool
+	}{
+		{sql: "SELECT n, COUNT(*), SUM(id), MAX(rate) FROM t_text GROUP BY n"},
+		{sql: "SELECT n, COUNT(*), AVG(id) FROM t_text GROUP BY n ORDER BY n DESC LIMIT 3 OFFSET 1"},
+		{sql: "SELECT n, kind, COUNT(*) FROM t_text GROUP BY kind, n HAVING COUNT(*) > 1 ORDER BY kind DESC, n LIMIT 5"},
+		{sql: "SELECT n, kind, COUNT(*) FROM t_text GROUP BY kind, n"},
+		{sql: "SELECT rate, seen, n % 2, COUNT(*) FROM t_text GROUP BY rate, seen, n % 2 ORDER BY seen, rate DESC, n % 2, COUNT(*)"},
+		{sql: "SELECT COUNT(*) FROM t_text GROUP BY n LIMIT 4"},
+		{sql: "SELECT n AS k, COUNT(*) FROM t_text GROUP BY k ORDER BY k"},
+		{sql: "SELECT id % 3 AS n, COUNT(*) FROM t_text GROUP BY n ORDER BY n", tooMany: true}, // n is the column in GROUP BY alone
+		{sql: "SELECT n, COUNT(*) FROM t_text GROUP BY n ORDER BY COUNT(*), n LIMIT 1", tooMany: true},
+		{sql: "SELECT n, kind, COUNT(*) FROM t_text GROUP BY n, kind ORDER BY n", tooMany: true},
+		{sql: "SELECT LEFT(c_general, 9) AS k, COUNT(*) FROM t_text GROUP BY k ORDER BY k", tooMany: true}, // who knows how long it is
+	} {
+		d, err := c.compare(t, q.sql)
+		if q.tooMany != errors.Is(err, sharding.ErrTooManyRows) || !q.tooMany && err != nil || d != "" {
+			t.Errorf("%s\n%v %s", q.sql, err, d)
+		}
+	}
 }

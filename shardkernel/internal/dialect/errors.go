@@ -94,9 +94,21 @@ func AlreadyDefined(err error) bool {
 	return alreadyDefined[e.Number] || e.Number == errCannotCreate && strings.Contains(e.Message, errDuplicateName)
 }
 
+// mistakes are the error numbers of MySQL and MariaDB for expressions that are
+// wrong wherever they stand.
+var mistakes = map[uint16]bool{
+	1054: true, // unknown column
+	1267: true, // illegal mix of collations, also of three or more
+	1270: true,
+	1271: true,
+	1305: true, // unknown function
+	1582: true, // wrong number of arguments
+}
+
 // Misunderstood reports whether err is a server's answer to a query that it does
-// not understand, or that is a mistake, and what the server says. Where a server
-// cannot answer for another reason, such as too many connections, ok is false.
+// not understand, and what the server says; nothing where the query's expressions
+// are a mistake. Where a server cannot answer for another reason, such as too many
+// connections, ok is false.
 func Misunderstood(err error) (reason string, ok bool) {
 	var e *mysql.MySQLError
 	if !errors.As(err, &e) {
@@ -105,6 +117,9 @@ func Misunderstood(err error) (reason string, ok bool) {
 	switch string(e.SQLState[:2]) {
 	case "08", "40", "70": // the connection, the transaction, an interrupted query
 		return "", false
+	}
+	if mistakes[e.Number] {
+		return "", true
 	}
 	return e.Message, true
 }

@@ -140,12 +140,7 @@ func (g *grouping) collect() error {
 	g.byKey = nil
 	kept := g.groups[:0]
 	for _, group := range g.groups {
-		for _, f := range group.folds {
-			if err := f.finish(group.row); err != nil {
-				return err
-			}
-		}
-		keep, err := g.compute(group.row)
+		keep, err := g.finish(group)
 		if err != nil {
 			return err
 		}
@@ -155,6 +150,17 @@ func (g *grouping) collect() error {
 	}
 	g.groups = kept
 	return g.sort()
+}
+
+// finish writes the results of a group into its row and reports whether HAVING
+// lets it pass.
+func (g *grouping) finish(group *group) (bool, error) {
+	for _, f := range group.folds {
+		if err := f.finish(group.row); err != nil {
+			return false, err
+		}
+	}
+	return g.compute(group.row)
 }
 
 // compute fills the computed columns of a group's row and reports whether HAVING
@@ -215,19 +221,34 @@ func heldAs(v driver.Value, c *column, node driver.Value) driver.Value {
 func (g *grouping) add(key []byte, row []driver.Value) error {
 	found, ok := g.byKey[string(key)]
 	if !ok {
-		size := sizeOfRow(row) + int64(len(key)) + int64(len(g.aggregates))*foldOverhead
-		if err := g.memory.hold(1, size); err != nil {
+		var err error
+		if found, err = g.open(row, len(key)); err != nil {
 			return err
-		}
-		found = &group{row: keepRow(row), folds: make([]fold, len(g.aggregates))}
-		for i, newFold := range g.aggregates {
-			found.folds[i] = newFold()
 		}
 		g.byKey[string(key)] = found
 		g.groups = append(g.groups, found)
 	}
-	for _, f := range found.folds {
-		if err := f.add(found.row, row, g.memory); err != nil {
+	return found.add(row, g.memory)
+}
+
+// open makes a group of its first row. key is the length of its key, where that is
+// kept.
+func (g *grouping) open(row []driver.Value, key int) (*group, error) {
+	size := sizeOfRow(row) + int64(key) + int64(len(g.aggregates))*foldOverhead
+	if err := g.memory.hold(1, size); err != nil {
+		return nil, err
+	}
+	opened := &group{row: keepRow(row), folds: make([]fold, len(g.aggregates))}
+	for i, newFold := range g.aggregates {
+		opened.folds[i] = newFold()
+	}
+	return opened, nil
+}
+
+// add takes in a row of the group.
+func (g *group) add(row []driver.Value, memory *account) error {
+	for _, f := range g.folds {
+		if err := f.add(g.row, row, memory); err != nil {
 			return err
 		}
 	}

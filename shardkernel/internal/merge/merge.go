@@ -99,6 +99,9 @@ func newStream(recipe *plan.Merge, head *header, in *inputs, memory *account) (s
 	case plan.MergeOrdered:
 		return newOrdered(recipe, head, in)
 	case plan.MergeGroup:
+		if recipe.Sorted > 0 {
+			return newSortedGroups(recipe, head, in, memory)
+		}
 		return newGrouping(recipe, head, in, memory)
 	case plan.MergeRows:
 		return newReturning(recipe, head, in, memory)

@@ -131,6 +131,10 @@ type Merge struct {
 	Derived int
 	OrderBy []SortKey
 	GroupBy []GroupKey
+	// Sorted, where it is not 0, is the number of first items of OrderBy that tell
+	// the groups of MergeGroup apart. Every unit's groups are in that order, so that
+	// one group at a time is enough to hold, if there is a cursor for each unit.
+	Sorted int
 	// Aggregates tells how visible and derived columns of a group are combined.
 	// Columns of a group that are not listed take the value of the group's
 	// first row.

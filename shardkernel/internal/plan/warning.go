@@ -26,7 +26,7 @@ func (e *Execution) Warnings() []string {
 		}
 	}
 	if m := e.Merge; m != nil {
-		if m.InMemory() {
+		if e.InMemory() {
 			out = append(out, "groups or distinct values of all nodes are held in memory, up to props.maxMergeRows")
 		}
 		if m.HasLimit && m.Offset > 0 {
@@ -87,14 +87,22 @@ func (g *Gather) warnings(home string) []string {
 }
 
 // InMemory reports whether a number of rows is held in memory that grows with the
-// tables.
+// tables. Groups that come in order are held one at a time if each unit has a
+// connection of its own, as it surely has where data sources have one unit.
 func (e *Execution) InMemory() bool {
-	return e.Gather != nil || e.Merge != nil && e.Merge.InMemory()
+	m := e.Merge
+	switch {
+	case e.Gather != nil:
+		return true
+	case m == nil, m.Sorted > 0 && e.Sources() == len(e.Units):
+		return false
+	}
+	return m.inMemory()
 }
 
-// InMemory reports whether the merge holds a number of rows in memory that grows
+// inMemory reports whether the merge holds a number of rows in memory that grows
 // with the answer.
-func (m *Merge) InMemory() bool {
+func (m *Merge) inMemory() bool {
 	if m.Distinct != nil && !m.Distinct.Sorted {
 		return true
 	}

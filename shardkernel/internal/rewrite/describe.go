@@ -22,8 +22,8 @@ type description struct {
 
 // describe returns what a server says of an expression that stands in the
 // outermost block, followed by a suffix, as if it were a column. Where there is no
-// answer the column is nil; why, if not empty, is what the server says instead,
-// and empty means that nobody can be asked.
+// answer the column is nil; why, if not empty, is what the server says instead. It
+// is empty where nobody can be asked, and where the nodes will say what is wrong.
 //
 // A server decides the type and the collation of an expression before it reads a
 // row, so that an outer join without a match shows them at no cost.

@@ -14,7 +14,7 @@ func describeByName(_, query string, _ []any) (column *value.Column, reason stri
 	expression, _, _ := strings.Cut(rest, "), COERCIBILITY(")
 	switch upper := strings.ToUpper(expression); {
 	case strings.Contains(upper, "NOTHING"):
-		return nil, "Unknown column 'nothing' in 'field list'"
+		return nil, "Column 'nothing' in 'field list' is ambiguous"
 	case strings.Contains(upper, "REMARK"):
 		return &value.Column{Type: "varchar", Class: value.ClassText, Collation: "utf8mb4_uca1400_as_cs", WeightRefused: "collation utf8mb4_uca1400_as_cs compares in several passes"}, ""
 	case strings.Contains(upper, "COLLATE LATIN1_BIN"):

@@ -405,6 +405,9 @@ func printMerge(m *plan.Merge) string {
 	if m.DistinctBranches > 0 {
 		fmt.Fprintf(&b, " distinct=%d", m.DistinctBranches)
 	}
+	if m.Sorted > 0 {
+		fmt.Fprintf(&b, " sorted=%d", m.Sorted)
+	}
 	for _, n := range m.Names {
 		fmt.Fprintf(&b, " names(%s)", printRef(n.Column))
 	}

@@ -18,7 +18,8 @@ func (t *Template) severalSelects(e *plan.Execution, result *route.Result, args 
 	if err := r.write(); err != nil {
 		return err
 	}
-	limits, err := t.limit(&r.merge, t.stmt.Select.Limit, r.merge.Kind != plan.MergeGroup && !r.unlimited, args)
+	pushed := r.merge.Kind != plan.MergeGroup && !r.unlimited || r.merge.Sorted > 0 && r.merge.Having == nil
+	limits, err := t.limit(&r.merge, t.stmt.Select.Limit, pushed, args)
 	if err != nil {
 		return err
 	}
@@ -142,6 +143,7 @@ func (r *recipe) write() error {
 	if err := r.finishDistinct(); err != nil {
 		return err
 	}
+	r.sortGroups()
 	return r.finish()
 }
 
