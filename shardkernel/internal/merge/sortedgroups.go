@@ -62,10 +62,7 @@ func (g *sortedGroups) group() (*group, error) {
 		}
 	}
 	g.ahead = false
-	// What the group before held is the caller's now.
-	if err := g.memory.hold(-g.memory.rows, -g.memory.bytes); err != nil {
-		return nil, err
-	}
+	g.memory.release() // what the group before held is the caller's
 	open, err := g.open(g.row, 0)
 	if err != nil {
 		return nil, err

@@ -33,6 +33,7 @@ func Expression(ctx context.Context, db *sql.DB, query string, args []any) (*val
 			return nil, err
 		}
 	}
+	c.Name = "given by the expression" // for messages
 	server.order(&c)
 	if f, bytes := familyOf(c.Collation); f == familySimple && bytes == 1 && c.PadSpace && strings.HasSuffix(c.Collation, "_bin") {
 		// Its sort keys of expressions are filled up with zeros, those of columns with
