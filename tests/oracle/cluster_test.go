@@ -62,7 +62,12 @@ type cluster struct {
 
 // pair is the same application twice.
 type pair struct {
-	single  *sql.DB
+	single *sql.DB
+	// copies are the node of a cluster that has one, without the code under test,
+	// where the server has other plans; strict is the unsharded database where it
+	// refuses columns that no group fixes.
+	copies  []*sql.DB
+	strict  *sql.DB
 	sharded *gorm.DB
 	logical *sql.DB
 	plugin  *sharding.Plugin
@@ -238,10 +243,22 @@ func (c *cluster) config(params ...string) *config.Config {
 func (c *cluster) open(t *testing.T, params ...string) *pair {
 	t.Helper()
 	p := &pair{}
-	var err error
-	if p.single, err = sql.Open("mysql", c.servers[0].DSN(c.schema(), params...)); err != nil {
-		t.Fatal(err)
+	plain := func(database string, params ...string) *sql.DB {
+		pool, err := sql.Open("mysql", c.servers[0].DSN(database, params...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = pool.Close() })
+		return pool
 	}
+	p.single = plain(c.schema(), params...)
+	if c.sources*c.tables == 1 {
+		for _, plans := range []string{"join_cache_level=2", "join_cache_level=0", "optimizer_switch=%27derived_merge=off,semijoin=off,materialization=off,index_merge=off%27"} {
+			p.copies = append(p.copies, plain(c.database(0), append(params, plans)...))
+		}
+		p.strict = plain(c.schema(), append(params, "sql_mode=%27ONLY_FULL_GROUP_BY%27")...)
+	}
+	var err error
 	cfg := c.config(params...)
 	p.plugin = sharding.Register(cfg, sharding.WithUnitTrace(c.trace.unit))
 	p.sharded, err = gorm.Open(mysql.Open(string(cfg.DataSources["ds0"].DSN)), &gorm.Config{Logger: logger.Discard})
@@ -255,7 +272,6 @@ func (c *cluster) open(t *testing.T, params ...string) *pair {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = p.single.Close()
 		if err := p.plugin.Close(); err != nil {
 			t.Error(err)
 		}

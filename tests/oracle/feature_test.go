@@ -58,6 +58,7 @@ var kindNames = []string{
 
 // labels are the features of a statement, and their kinds.
 type labels struct {
+	seed  uint64
 	has   [features]bool
 	kinds []string
 }

@@ -18,6 +18,11 @@ import (
 func reduce(ctx context.Context, whole, c *cluster, q *query, protocol string, way int) string {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
+	fixed := func(p fragment) bool {
+		_, text, args := whole.as(protocol, p)
+		return whole.prepared.strict == nil || read(whole.prepared.strict.QueryContext(ctx, text, args...)).err == nil
+	}
+	ambiguous := !fixed(q.statement)
 	differs := func(p fragment) string {
 		small := &query{statement: p, folded: q.folded, shape: q.shape}
 		small.outline()
@@ -27,7 +32,11 @@ func reduce(ctx context.Context, whole, c *cluster, q *query, protocol string, w
 		if _, ok := refused(got.err); ok || ctx.Err() != nil {
 			return ""
 		}
-		return manner(small.differ(a.want, got, a.everything))
+		how := manner(small.differ(a.want, got, a.everything))
+		if how == "rows" && (!ambiguous && !fixed(p) || whole.contradicts(ctx, *small, a, protocol)) {
+			return ""
+		}
+		return how
 	}
 	how := differs(q.statement)
 	if how == "" {

@@ -87,6 +87,7 @@ type report struct {
 	kinds   [places]map[string]*counts
 	reasons map[string]*reason
 	notes   map[string]int
+	doubts  []uint64 // seeds of statements to which the server has two answers
 }
 
 // reason is why statements were refused.
@@ -133,6 +134,15 @@ func (r *report) refuse(at place, why, text string) {
 	known.at[at]++
 	if len(text) < len(known.example) {
 		known.example = text
+	}
+}
+
+// doubt notes a statement to which the server itself has two answers.
+func (r *report) doubt(seed uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.Contains(r.doubts, seed) {
+		r.doubts = append(r.doubts, seed)
 	}
 }
 
@@ -238,6 +248,9 @@ func (r *report) refusals(b *strings.Builder) {
 	}
 	if len(sorted) > 80 {
 		fmt.Fprintf(b, "and %d reasons more\n", len(sorted)-80)
+	}
+	if len(r.doubts) > 0 {
+		fmt.Fprintf(b, "The server has two answers to the statements of %d seeds: %v\n", len(r.doubts), r.doubts[:min(len(r.doubts), 40)])
 	}
 	for _, note := range slices.Sorted(maps.Keys(r.notes)) {
 		fmt.Fprintf(b, "%6d  (%s)\n", r.notes[note], note)
