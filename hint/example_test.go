@@ -3,6 +3,7 @@ package hint_test
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/gormshard/sharding/hint"
 )
@@ -55,6 +56,16 @@ func ExamplePrimaryOnly() {
 	ctx := hint.PrimaryOnly(context.Background())
 	fmt.Println(hint.FromContext(ctx).Reads == hint.ReadsPrimary)
 	// Output: true
+}
+
+// A handler reads what it has written itself from the primaries, and all else from
+// replicas: db.WithContext(ctx) in all that serves the request.
+func ExampleWithSession() {
+	ctx := hint.WithSession(context.Background(), hint.StickyFor(10*time.Second))
+	session := hint.FromContext(ctx).Session
+	session.Write("ds_1") // as a write by db.WithContext(ctx) does
+	fmt.Println(session.Wrote("ds_1"), session.Wrote("ds_0"))
+	// Output: true false
 }
 
 // With a *gorm.DB: db.WithContext(hint.ReplicaAllowed(ctx)).Find(&report).

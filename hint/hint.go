@@ -49,6 +49,8 @@ type Hints struct {
 	// given, none for all of them.
 	AuditOff bool
 	Audits   []string
+	// Session remembers what was written under WithSession; nil without it.
+	Session *Session
 }
 
 // Table holds the hints that concern one logical table.
@@ -96,9 +98,13 @@ func withTable(ctx context.Context, table string, change func(*Table)) context.C
 }
 
 // None returns a context without hints, such as for work that a hook does on
-// other tables.
+// other tables. A session of WithSession stays.
 func None(ctx context.Context) context.Context {
-	return context.WithValue(ctx, contextKey{}, (*Hints)(nil))
+	var none *Hints
+	if outer := FromContext(ctx); outer != nil && outer.Session != nil {
+		none = &Hints{Session: outer.Session}
+	}
+	return context.WithValue(ctx, contextKey{}, none)
 }
 
 // DataSource sends statements as they are to one data source: names are not

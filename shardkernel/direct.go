@@ -15,6 +15,8 @@ type Direct struct {
 	args   []any
 	key    int64 // generated for the first row of an INSERT; 0 when there is none
 	again  bool  // it was sent to a replica in vain
+	// session is told of a write; nil for a read, and without a session.
+	session ReadYourWrites
 }
 
 // Planned is a statement that cannot go to a data source's own pool. It takes the
@@ -57,7 +59,11 @@ func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) 
 	if err != nil {
 		return Direct{}, nil, err
 	}
-	return Direct{kernel: k, source: src, sql: u.SQL, args: u.Args, key: ex.LastInsertID}, nil, nil
+	d = Direct{kernel: k, source: src, sql: u.SQL, args: u.Args, key: ex.LastInsertID}
+	if k.grouped && ex.Write {
+		d.session = ex.Session
+	}
+	return d, nil, nil
 }
 
 // Query runs the statement on its data source.
@@ -124,6 +130,9 @@ func (d *Direct) start() time.Time {
 }
 
 func (d *Direct) report(ctx context.Context, start time.Time, err error) {
+	if d.session != nil {
+		d.session.Write(d.source.Name)
+	}
 	if d.source.Trace != nil {
 		d.source.Trace(ctx, UnitTrace{DataSource: d.source.Name, SQL: d.sql, Elapsed: time.Since(start), Err: err})
 	}

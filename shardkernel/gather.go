@@ -105,7 +105,7 @@ const packetMargin = 1 << 12
 // roomFor returns how many bytes of rows the home data source takes.
 func (k *Kernel) roomFor(ex *plan.Execution) int64 {
 	home := &ex.Units[0]
-	room := k.sources[home.DataSource].packet - packetMargin - int64(len(home.SQL))
+	room := k.sources[home.Server()].packet - packetMargin - int64(len(home.SQL))
 	for _, arg := range home.Args {
 		switch v := arg.(type) {
 		case string:
@@ -141,7 +141,7 @@ func (k *Kernel) answer(ex *plan.Execution, tables []string) (*plan.Execution, e
 	}
 	text.WriteString(rest)
 	u.SQL, u.Shown, u.Args = text.String(), u.SQL, nil
-	if packet := k.sources[u.DataSource].packet; int64(len(u.SQL)) > packet-packetMargin {
+	if packet := k.sources[u.Server()].packet; int64(len(u.SQL)) > packet-packetMargin {
 		return nil, fmt.Errorf("sharding: giving rows to data source %s: %w: they are %d bytes in the statement, max_allowed_packet is %d; narrow the statement, or pass its values as parameters",
 			u.DataSource, fault.ErrTooManyRows, len(u.SQL), packet)
 	}

@@ -38,6 +38,8 @@ type Hints struct {
 	AllowScatter bool
 	AuditOff     bool     // Audits, or all without a name, are switched off
 	Audits       []string // names of audits
+	// Session remembers what was written, for reads to come; nil for nothing.
+	Session ReadYourWrites
 }
 
 // AllTables stands, as the table of a hint, for every sharded table that has no
@@ -63,6 +65,7 @@ type hints struct {
 	allowScatter bool
 	auditOff     bool
 	audits       []string
+	session      ReadYourWrites
 }
 
 // resolveHints looks the names of hints up in the rules, tables without regard to
@@ -81,7 +84,7 @@ func resolveHints(h *Hints, rules *rule.Set) (*hints, error) {
 	if err := checkAuditNames(h.Audits); err != nil {
 		return nil, err
 	}
-	out := &hints{skip: h.SkipSharding, reads: h.Reads, allowScatter: h.AllowScatter, auditOff: h.AuditOff, audits: h.Audits}
+	out := &hints{skip: h.SkipSharding, reads: h.Reads, allowScatter: h.AllowScatter, auditOff: h.AuditOff, audits: h.Audits, session: h.Session}
 	if h.Direct {
 		out.source = h.DataSource
 	}

@@ -53,7 +53,7 @@ func (k *Kernel) plan(ctx context.Context, told *hints, s *statement, text strin
 		}
 	}
 	if told != nil {
-		ex.Reads = told.reads
+		ex.Reads, ex.Session = told.reads, told.session
 	}
 	ex.Replica = s.replicable()
 	return ex, nil

@@ -75,6 +75,7 @@ func (h *hints) describe(s *statement) []string {
 	}
 	note(h.reads == plan.ReadsPrimary, "primary only")
 	note(h.reads == plan.ReadsReplica, "replica allowed")
+	note(h.session != nil, "session")
 	if s.kind == plan.KindDirect {
 		note(h.source != "", "data source "+h.source)
 		note(h.source == "", "skip sharding")

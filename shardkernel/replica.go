@@ -54,36 +54,34 @@ func (k *Kernel) choose(ctx context.Context, s *Session, ex *plan.Execution) (ex
 	if !k.grouped || !ex.Replica || ex.Reads == plan.ReadsPrimary {
 		return branches, nil
 	}
+	units := unitsOf(ex)
 	member := k.member
 	switch {
 	case branches == nil:
-		if s != nil && len(s.wrote) > 0 && ex.Reads != plan.ReadsReplica {
-			member = func(ctx context.Context, of *source) (string, error) {
-				if slices.Contains(s.wrote, of.Name) {
-					return "", nil
-				}
-				return k.member(ctx, of)
+		member = func(ctx context.Context, of *source) (string, error) {
+			if ex.Reads != plan.ReadsReplica && (s.hasWritten(of.Name) || ex.Session != nil && ex.Session.Wrote(of.Name)) {
+				return "", nil
 			}
+			return k.member(ctx, of)
 		}
 	case !s.inTransaction() || !s.opts.ReadOnly || s.pins != nil:
 		return branches, nil
-	case k.transactional(ex, TransactionalDynamic):
+	case k.transactional(units, TransactionalDynamic):
 		branches = nil
-	case k.transactional(ex, TransactionalFixed):
+	case k.transactional(units, TransactionalFixed):
 		member = s.fixed
 	default:
 		return branches, nil
 	}
-	for i := range ex.Units {
-		u := &ex.Units[i]
+	for i, u := range units {
 		of, ok := k.sources[u.DataSource]
 		if !ok || of.chooser == nil {
 			continue
 		}
 		u.Member = ""
 		// All units of a data source are to see the same rows.
-		if at := slices.IndexFunc(ex.Units[:i], func(earlier plan.Unit) bool { return earlier.DataSource == u.DataSource }); at >= 0 {
-			u.Member = ex.Units[at].Member
+		if at := slices.IndexFunc(units[:i], func(earlier *plan.Unit) bool { return earlier.DataSource == u.DataSource }); at >= 0 {
+			u.Member = units[at].Member
 			continue
 		}
 		var err error
@@ -94,16 +92,34 @@ func (k *Kernel) choose(ctx context.Context, s *Session, ex *plan.Execution) (ex
 	return branches, nil
 }
 
+// unitsOf returns the units of a statement, and of what is read for it before.
+func unitsOf(ex *plan.Execution) []*plan.Unit {
+	var units []*plan.Unit
+	add := func(some []plan.Unit) {
+		for i := range some {
+			units = append(units, &some[i])
+		}
+	}
+	add(ex.Units)
+	if ex.Gather != nil {
+		units = append(units, &ex.Gather.Header)
+		for i := range ex.Gather.Tables {
+			add(ex.Gather.Tables[i].Rows.Units)
+		}
+	}
+	return units
+}
+
 // transactional reports whether all data sources of a statement read so in a
 // read-only transaction. Those without replicas do not mind a fixed one.
-func (k *Kernel) transactional(ex *plan.Execution, as TransactionalReads) bool {
-	for i := range ex.Units {
-		of, ok := k.sources[ex.Units[i].DataSource]
+func (k *Kernel) transactional(units []*plan.Unit, as TransactionalReads) bool {
+	for _, u := range units {
+		of, ok := k.sources[u.DataSource]
 		if !ok || of.transactional != as && (as != TransactionalFixed || of.chooser != nil) {
 			return false
 		}
 	}
-	return len(ex.Units) > 0
+	return len(units) > 0
 }
 
 // member returns the replica that answers a read of a data source, or nothing for
@@ -167,28 +183,26 @@ func (k *Kernel) replicasFailed(ctx context.Context, ex *plan.Execution, err err
 		}
 	case errors.As(err, &node):
 		tell(node.DataSource, node)
-	case len(ex.Units) == 1:
+	case len(ex.Units) == 1 && ex.Gather == nil:
 		tell(ex.Units[0].Server(), err)
 	}
 	return failed
 }
 
-// sources returns the number of data sources of a statement, whose units stand
-// together.
-func sources(ex *plan.Execution) (n int) {
-	for i := range ex.Units {
-		if i == 0 || ex.Units[i].DataSource != ex.Units[i-1].DataSource {
-			n++
-		}
+// sources returns the number of data sources of a statement.
+func sources(ex *plan.Execution) int {
+	names := map[string]bool{}
+	for _, u := range unitsOf(ex) {
+		names[u.DataSource] = true
 	}
-	return n
+	return len(names)
 }
 
 // answering returns who is sent a statement that goes to one data source outside
 // of a transaction and a session. Its server has been checked.
 func (k *Kernel) answering(ctx context.Context, ex *plan.Execution, name string) (*source, error) {
 	if k.grouped && ex.Replica && ex.Reads != plan.ReadsPrimary {
-		if of, ok := k.sources[name]; ok && of.chooser != nil {
+		if of, ok := k.sources[name]; ok && of.chooser != nil && (ex.Session == nil || ex.Reads == plan.ReadsReplica || !ex.Session.Wrote(name)) {
 			if replica, err := k.replica(ctx, of); err != nil || replica != of {
 				return replica, err
 			}
@@ -213,21 +227,60 @@ func (s *Session) fixed(ctx context.Context, of *source) (string, error) {
 	return name, nil
 }
 
+// ReadYourWrites remembers, for all statements of a caller's context, which data
+// sources were written to. It must be safe for concurrent use.
+type ReadYourWrites = plan.Session
+
 // noteWrite remembers, of a connection that is held, which data sources were
 // written to: reads to come are to see what was written.
 func (s *Session) noteWrite(ex *plan.Execution) {
 	if s == nil || !s.kernel.grouped || !ex.Write && !ex.DDL || !s.holds() {
 		return
 	}
-	if ex.Numbering != nil { // a broadcast table
-		s.wrote = s.kernel.rules.DataSources
-		return
-	}
-	for i := range ex.Units {
-		if name := ex.Units[i].DataSource; !slices.Contains(s.wrote, name) {
-			s.wrote = append(s.wrote[:len(s.wrote):len(s.wrote)], name)
+	for _, name := range s.kernel.written(ex) {
+		if !s.hasWritten(name) {
+			s.wrote = append(s.wrote, name)
 		}
 	}
+}
+
+// hasWritten reports whether the data source was written to on this connection.
+func (s *Session) hasWritten(name string) bool { return s != nil && slices.Contains(s.wrote, name) }
+
+// noteSession tells the session of the caller's context of a write that has been
+// sent, whatever came of it. What a transaction wrote it tells again when that
+// commits.
+func (k *Kernel) noteSession(s *Session, ex *plan.Execution) {
+	if ex.Session == nil || !k.grouped || !ex.Write && !ex.DDL {
+		return
+	}
+	names := k.written(ex)
+	for _, name := range names {
+		ex.Session.Write(name)
+	}
+	if s.inTransaction() {
+		s.uncommitted = append(s.uncommitted, uncommitted{ex.Session, names})
+	}
+}
+
+// uncommitted is what an open transaction wrote under a session of a context.
+type uncommitted struct {
+	session ReadYourWrites
+	names   []string
+}
+
+// written returns the data sources that a write goes to.
+func (k *Kernel) written(ex *plan.Execution) []string {
+	if ex.Numbering != nil { // a broadcast table
+		return k.rules.DataSources
+	}
+	var names []string
+	for i := range ex.Units {
+		if name := ex.Units[i].DataSource; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Forget forgets what was written, before somebody else gets the connection.

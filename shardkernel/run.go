@@ -74,6 +74,7 @@ func (r *timedRows) Close() error {
 }
 
 func (k *Kernel) send(ctx context.Context, s *Session, ex *plan.Execution) (driver.Rows, error) {
+	defer k.noteSession(s, ex)
 	branches, err := k.choose(ctx, s, ex)
 	if err != nil {
 		return nil, err
@@ -185,6 +186,7 @@ func (k *Kernel) exec(ctx context.Context, s *Session, ex *plan.Execution) (driv
 		ctx, cancel = context.WithTimeout(ctx, k.props.StatementTimeout)
 		defer cancel()
 	}
+	defer k.noteSession(s, ex)
 	err := k.checkSources(ctx, ex)
 	if err != nil {
 		return nil, err

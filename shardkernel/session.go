@@ -33,8 +33,9 @@ type Session struct {
 	previous, inserted string
 	// wrote are the data sources that were written to, where some have replicas,
 	// and members the replicas that a read-only transaction reads from.
-	wrote   []string
-	members map[string]string
+	wrote       []string
+	members     map[string]string
+	uncommitted []uncommitted // by the open transaction
 	// variables are the data sources on which user variables were assigned by a
 	// statement other than SET, which assigns them everywhere.
 	variables map[string]string
@@ -73,11 +74,18 @@ func (s *Session) begin(opts driver.TxOptions) {
 // Commit commits on every data source the transaction touched, one after the
 // other. An error after the first success matches fault.ErrPartialCommit.
 func (s *Session) Commit() error {
+	wrote := s.uncommitted
 	tx := s.end()
 	if tx == nil {
 		return nil
 	}
-	return tx.Commit()
+	err := tx.Commit()
+	for _, w := range wrote {
+		for _, name := range w.names {
+			w.session.Write(name)
+		}
+	}
+	return err
 }
 
 // Rollback undoes everything.
@@ -92,7 +100,7 @@ func (s *Session) Rollback() error {
 // end takes the open transaction off the session.
 func (s *Session) end() *transaction.Tx {
 	tx := s.tx
-	s.tx, s.typed, s.previous, s.members = nil, false, "", nil
+	s.tx, s.typed, s.previous, s.members, s.uncommitted = nil, false, "", nil, nil
 	if s.pins == nil { // the node connections go back to their pools
 		s.inserted = ""
 	}

@@ -22,6 +22,9 @@ func Hints(ctx context.Context) *shardkernel.Hints {
 		AuditOff:     h.AuditOff,
 		Audits:       h.Audits,
 	}
+	if h.Session != nil {
+		out.Session = h.Session
+	}
 	switch h.Reads {
 	case hint.ReadsPrimary:
 		out.Reads = shardkernel.ReadsPrimary

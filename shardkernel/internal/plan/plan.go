@@ -53,6 +53,15 @@ func (u *Unit) Server() string {
 	return u.DataSource
 }
 
+// Session remembers which data sources were written to.
+type Session interface {
+	// Write notes a write that has just been sent.
+	Write(dataSource string)
+	// Wrote reports whether reads of a data source are to see writes that a
+	// replica may not have yet.
+	Wrote(dataSource string) bool
+}
+
 // Reads says which members of a data source may answer a read. It means nothing
 // to one without replicas.
 type Reads uint8
@@ -72,6 +81,9 @@ type Execution struct {
 	Write  bool   // changes rows: several units run all or nothing
 	Query  bool   // may return rows
 	Reads  Reads  // what the caller hinted
+	// Session, where it is not nil, is what the caller's context remembers of
+	// writes.
+	Session Session
 	// Replica says that a replica of the data sources may answer: it is a read
 	// that neither locks rows nor depends on a session.
 	Replica bool
