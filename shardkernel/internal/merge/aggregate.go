@@ -31,6 +31,9 @@ func resolveAggregate(h *header, item plan.Aggregate) (newFold, error) {
 		return plain, err
 	}
 	keys, err := newKeySet(h, item.Distinct, clauseDistinct)
+	if item.Adjacent {
+		return func() fold { return &adjacentFold{fold: plain(), keys: &keys} }, err
+	}
 	return func() fold { return &distinctFold{fold: plain(), keys: &keys, seen: map[string]struct{}{}} }, err
 }
 

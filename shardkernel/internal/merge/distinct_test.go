@@ -279,6 +279,30 @@ func TestDistinctValuesAreLimited(t *testing.T) {
 	}
 }
 
+// Values that come in order are not held, whatever their number.
+func TestDistinctValuesInOrderAreNotHeld(t *testing.T) {
+	recipe := &plan.Merge{
+		Kind: plan.MergeGroup, Derived: 2, Arrival: []plan.SortKey{{Column: at(2)}},
+		Aggregates: []plan.Aggregate{
+			{Func: plan.AggregateCount, Column: at(0), Distinct: []plan.GroupKey{{Column: at(2)}}, Adjacent: true},
+			{Func: plan.AggregateCount, Column: at(1)},
+			{Func: plan.AggregateCount, Column: at(3), Distinct: []plan.GroupKey{{Column: at(3)}}},
+		},
+	}
+	var cursors []*fake
+	for u := range 3 {
+		c := cursor("n BIGINT, c BIGINT, x INT, y BIGINT", row(int64(0), int64(1), nil, int64(0)))
+		for n := range 2000 {
+			c.rows = append(c.rows, row(int64(1), int64(2), int64(n*(1+u%2)), int64(1)))
+		}
+		cursors = append(cursors, c)
+	}
+	got, err := mergedWithin(t, Limits{MaxRows: 3}, recipe, cursors...)
+	if err != nil || len(got) != 1 || got[0] != "3000 12003" {
+		t.Errorf("%q, error %v", got, err)
+	}
+}
+
 func TestBitsOfNodesAreCombined(t *testing.T) {
 	recipe := &plan.Merge{Kind: plan.MergeGroup, Aggregates: []plan.Aggregate{
 		{Func: plan.AggregateBitAnd, Column: at(0)}, {Func: plan.AggregateBitOr, Column: at(1)}, {Func: plan.AggregateBitXor, Column: at(2)},

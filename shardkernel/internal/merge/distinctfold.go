@@ -23,3 +23,20 @@ func (f *distinctFold) add(kept, row []driver.Value, memory *account) error {
 	}
 	return f.fold.add(kept, row, memory)
 }
+
+// adjacentFold is a distinctFold for rows of which equal ones follow one another.
+type adjacentFold struct {
+	fold
+	keys  *keySet
+	last  []byte
+	taken bool
+}
+
+func (f *adjacentFold) add(kept, row []driver.Value, memory *account) error {
+	key, err := f.keys.of(row)
+	if err != nil || f.taken && string(key) == string(f.last) {
+		return err
+	}
+	f.last, f.taken = append(f.last[:0], key...), true
+	return f.fold.add(kept, row, memory)
+}

@@ -13,11 +13,12 @@ import (
 const clauseGroupBy = "GROUP BY"
 
 // grouping collects the groups of all cursors in memory, combines their
-// aggregates and gives one row for each. Cursors are read in unit order, so that
-// sums of floats come out the same every time (semantics row 15).
+// aggregates and gives one row for each. Cursors are read in unit order, or in the
+// order of arrival, so that sums of floats come out the same every time (semantics
+// row 15).
 type grouping struct {
 	header     *header
-	inputs     *inputs
+	arriving   stream // the whole rows of the units
 	memory     *account
 	keys       []*operand
 	aggregates []newFold
@@ -38,7 +39,7 @@ type group struct {
 }
 
 func newGrouping(recipe *plan.Merge, head *header, in *inputs, memory *account) (*grouping, error) {
-	g := &grouping{header: head, inputs: in, memory: memory, byKey: map[string]*group{}}
+	g := &grouping{header: head, arriving: &iterate{inputs: in}, memory: memory, byKey: map[string]*group{}}
 	for _, item := range recipe.GroupBy {
 		o, err := newOperand(head, item.Column, item.Text, clauseGroupBy)
 		if err != nil {
@@ -61,6 +62,11 @@ func newGrouping(recipe *plan.Merge, head *header, in *inputs, memory *account) 
 		g.computed = append(g.computed, c)
 	}
 	var err error
+	if len(recipe.Arrival) > 0 {
+		if g.arriving, err = newOrdered(&plan.Merge{OrderBy: recipe.Arrival}, head, in); err != nil {
+			return nil, err
+		}
+	}
 	if recipe.Having != nil {
 		if g.having, err = newSurely(head, recipe.Having, true); err != nil {
 			return nil, err
@@ -108,25 +114,23 @@ func (g *grouping) collect() error {
 	row := make([]driver.Value, len(g.header.columns))
 	cells := make([]cell, len(g.keys))
 	var key []byte
-	for unit := range g.inputs.cursors {
-		for {
-			err := g.inputs.next(unit, row)
-			if isEnd(err) {
-				break
-			}
-			if err != nil {
+	for {
+		err := g.arriving.next(row)
+		if isEnd(err) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		key = key[:0]
+		for i, o := range g.keys {
+			if err := o.load(&cells[i], row); err != nil {
 				return err
 			}
-			key = key[:0]
-			for i, o := range g.keys {
-				if err := o.load(&cells[i], row); err != nil {
-					return err
-				}
-				key = o.appendKey(key, &cells[i])
-			}
-			if err := g.add(key, row); err != nil {
-				return err
-			}
+			key = o.appendKey(key, &cells[i])
+		}
+		if err := g.add(key, row); err != nil {
+			return err
 		}
 	}
 	// Aggregates without GROUP BY are one row, even over nothing (semantics row

@@ -147,6 +147,10 @@ type Merge struct {
 	// the groups of MergeGroup apart. Every unit's groups are in that order, so that
 	// one group at a time is enough to hold, if there is a cursor for each unit.
 	Sorted int
+	// Arrival, where it is not empty, is an order in which every unit's rows are, and
+	// in which MergeGroup reads them, so that rows which are equal in it follow one
+	// another. Without it the units are read one after the other.
+	Arrival []SortKey
 	// Aggregates tells how visible and derived columns of a group are combined.
 	// Columns of a group that are not listed take the value of the group's
 	// first row.
@@ -271,4 +275,7 @@ type Aggregate struct {
 	// Distinct is for aggregates of DISTINCT arguments: of a group's rows that are
 	// equal in these keys one counts. Every row is then of one combination of them.
 	Distinct []GroupKey
+	// Adjacent is true where rows that are equal in Distinct follow one another, so
+	// that the keys of one row are held; otherwise those of all are.
+	Adjacent bool
 }

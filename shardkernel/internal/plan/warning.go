@@ -110,5 +110,5 @@ func (m *Merge) inMemory() bool {
 		return len(m.GroupBy)+len(m.OrderBy) > 0
 	}
 	return m.Kind == MergeGroup && (len(m.GroupBy) > 0 ||
-		slices.ContainsFunc(m.Aggregates, func(a Aggregate) bool { return len(a.Distinct) > 0 }))
+		slices.ContainsFunc(m.Aggregates, func(a Aggregate) bool { return len(a.Distinct) > 0 && !a.Adjacent }))
 }

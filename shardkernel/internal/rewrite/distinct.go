@@ -44,7 +44,7 @@ func (r *recipe) distinctRows() error {
 			return err
 		}
 		r.merge.Distinct = d
-		d.Sorted = (len(s.OrderBy) > 0 || s.Limit == nil) && !r.restless(items) && r.sortDistinct(items, d)
+		d.Sorted = (len(s.OrderBy) > 0 || s.Limit == nil && r.alone()) && !r.restless(items) && r.sortDistinct(items, d)
 	}
 	padded := r.padded()
 	// A padded text and its weight are not equal where the text alone is, so that a
@@ -218,7 +218,7 @@ func (r *recipe) sortDistinct(columns []visibleColumn, d *plan.Distinct) bool {
 		key := plan.SortKey{Column: d.Keys[next].Column, Text: d.Keys[next].Text}
 		next++
 		s := r.spellingOfColumn(c)
-		if s.known != nil && s.known.SortRefused != "" {
+		if s.known != nil && (s.known.SortRefused != "" || s.known.Flexible) {
 			return false
 		}
 		if key.Text.HasWeight && !key.Text.PadSpace {
@@ -234,6 +234,16 @@ func (r *recipe) sortDistinct(columns []visibleColumn, d *plan.Distinct) bool {
 	}
 	r.merge.OrderBy, r.sortedBy = append(r.merge.OrderBy, order...), by
 	return true
+}
+
+// alone reports whether each unit has a data source, and so a connection, of its
+// own. Of units in one data source the rows are held while they are sorted.
+func (r *recipe) alone() bool {
+	sources := map[string]bool{}
+	for i := range r.units {
+		sources[r.units[i].DataSource] = true
+	}
+	return len(sources) == len(r.units)
 }
 
 // restless reports whether a column would not stay what it is where a node sorts or

@@ -61,6 +61,9 @@ func (r *recipe) groupedWith(a *parse.Aggregate) []parse.Column {
 func (r *recipe) distinguish(merged *plan.Aggregate, a *parse.Aggregate, numbers bool) error {
 	if numbers {
 		column := r.compute(r.numberOf(a), distinctAlias)
+		if a.Column != nil {
+			r.noteArgument(column, r.columnOf(a.Column))
+		}
 		merged.Distinct = append(merged.Distinct, plan.GroupKey{Column: column})
 		r.refine(column)
 		return nil
@@ -127,7 +130,16 @@ func (r *recipe) argumentKey(a *parse.Argument) (plan.GroupKey, error) {
 	if err == nil && text.Refuse != "" {
 		err = refuse(clauseDistinct+" "+r.text(s.Span), text.Refuse, "")
 	}
-	return plan.GroupKey{Column: r.compute(derived{Span: a.Span}, distinctAlias), Text: text}, err
+	key := plan.GroupKey{Column: r.compute(derived{Span: a.Span}, distinctAlias), Text: text}
+	r.noteArgument(key.Column, s.known)
+	return key, err
+}
+
+func (r *recipe) noteArgument(column plan.ColumnRef, known *value.Column) {
+	if r.arguments == nil {
+		r.arguments = map[plan.ColumnRef]*value.Column{}
+	}
+	r.arguments[column] = known
 }
 
 // refine lets the nodes group by a derived column as well.
@@ -159,11 +171,59 @@ func (r *recipe) finishDistinct() error {
 			return refuse(r.text(s.Items[i].Expr), "beside an aggregate of DISTINCT values, which the nodes may have none of", "leave it out")
 		}
 		r.insert(s.TailStart, " GROUP BY "+by)
+		r.letArrive()
 	}
 	if len(s.OrderBy) > 0 && r.steady() { // the order of the smaller groups helps nobody
 		r.inserts = append(r.inserts, edit{Span: s.OrderBySpan})
 	}
 	return nil
+}
+
+// letArrive lets the nodes give the values of the first aggregate of DISTINCT
+// arguments in order, as they have sorted them to group by them, so that they need
+// not be held. Units that share a connection would be held instead.
+func (r *recipe) letArrive() {
+	if !r.alone() || !r.steady() || len(r.selection.OrderBy) > 0 {
+		return
+	}
+	first := slices.IndexFunc(r.merge.Aggregates, func(a plan.Aggregate) bool { return len(a.Distinct) > 0 })
+	keys := r.merge.Aggregates[first].Distinct
+	var order []plan.SortKey
+	var by []string
+	for i := range keys {
+		if !r.arrives(&keys[i]) {
+			return
+		}
+		order = append(order, plan.SortKey{Column: keys[i].Column, Text: keys[i].Text})
+		by = append(by, r.derived[-keys[i].Column.Index-1].alias)
+	}
+	for i := range r.merge.Aggregates {
+		a := &r.merge.Aggregates[i]
+		a.Adjacent = slices.Equal(columnsOf(a.Distinct), columnsOf(keys))
+	}
+	r.merge.Arrival = order
+	r.insert(r.selection.TailStart, " ORDER BY "+strings.Join(by, ", "))
+}
+
+func columnsOf(keys []plan.GroupKey) []plan.ColumnRef {
+	columns := make([]plan.ColumnRef, len(keys))
+	for i := range keys {
+		columns[i] = keys[i].Column
+	}
+	return columns
+}
+
+// arrives reports whether a node sorts by a derived key as it compares.
+func (r *recipe) arrives(key *plan.GroupKey) bool {
+	if key.Text.HasWeight && !key.Text.PadSpace {
+		return false // U+0000 at the end of a text has no place that is sure
+	}
+	d := &r.derived[-key.Column.Index-1]
+	if d.before+d.after != "" {
+		return true // a number
+	}
+	known := r.arguments[key.Column]
+	return known != nil && known.WeightLimit == 0 && known.SortRefused == "" && !known.Flexible && !ordersByNumber(known) && known.Class != value.ClassBit
 }
 
 // steady reports whether the visible columns are of the same types where a server

@@ -429,6 +429,9 @@ func printMerge(m *plan.Merge) string {
 		for _, g := range a.Distinct {
 			fmt.Fprintf(&b, " distinct %s%s", printRef(g.Column), printText(g.Text))
 		}
+		if a.Adjacent {
+			b.WriteString(" adjacent")
+		}
 		b.WriteString(")")
 	}
 	for _, c := range m.Computed {

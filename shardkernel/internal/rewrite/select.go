@@ -67,6 +67,7 @@ type recipe struct {
 	// could do without it if they all can.
 	refined    []string
 	distinct   bool // there are such aggregates
+	arguments  map[plan.ColumnRef]*value.Column
 	separate   []func(aggregate int) error
 	separateAt []int
 	// hidden is the clause of a position that a * hides, to be checked in the end.
@@ -281,6 +282,10 @@ func (r *recipe) finish() error {
 	for i := range r.merge.OrderBy {
 		place(&r.merge.OrderBy[i].Column)
 		place(&r.merge.OrderBy[i].Text.Weight)
+	}
+	for i := range r.merge.Arrival {
+		place(&r.merge.Arrival[i].Column)
+		place(&r.merge.Arrival[i].Text.Weight)
 	}
 	placeKeys(r.merge.GroupBy, place)
 	for i := range r.merge.Computed {
