@@ -2,12 +2,10 @@ package rewrite
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
-	"github.com/gormshard/sharding/shardkernel/internal/value"
 )
 
 // groupColumns returns the columns that GROUP BY names, outside of expressions.
@@ -85,32 +83,30 @@ func (r *recipe) orderByGroups() error {
 	if err := r.groupBy(); err != nil {
 		return err
 	}
-	var order []string
-	for i := range r.merge.OrderBy {
-		key := &r.merge.OrderBy[i]
-		name := ""
-		switch c := key.Column; {
-		case c.FromEnd && c.Index < 0:
-			name = r.derived[-c.Index-1].alias
-		case !c.FromEnd && c.Name == "":
-			name = strconv.Itoa(c.Index + 1)
-		}
-		if name == "" || key.Text.Refuse != "" || key.Text.HasWeight && !key.Text.PadSpace {
-			r.merge.OrderBy = nil
-			return nil
-		}
-		if key.Desc {
-			name += " DESC"
-		}
-		order = append(order, name)
-	}
-	if slices.ContainsFunc(r.selection.GroupBy, func(by parse.ByItem) bool {
-		known := r.spellingOf(&by).known
-		return !by.Constant && (known == nil || known.SortRefused != "" || known.WeightLimit > 0 || known.Class == value.ClassBit)
-	}) {
+	if text, ok := r.groupOrder(); ok && r.keysSortSurely() {
+		r.insert(r.selection.TailStart, text)
+	} else {
 		r.merge.OrderBy = nil
-		return nil
 	}
-	r.insert(r.selection.TailStart, " ORDER BY "+strings.Join(order, ", "))
 	return nil
+}
+
+func (r *recipe) keysSortSurely() bool {
+	n := 0
+	for i := range r.selection.GroupBy {
+		by := r.reveal(&r.selection.GroupBy[i])
+		switch {
+		case by.Constant:
+			continue
+		case by.ByAlias: // unless a column is meant
+			if owned, known := r.owns(by.Column.Name); owned || !known {
+				return false
+			}
+		}
+		if !r.sortsSurely(by, r.merge.OrderBy[n].Text) {
+			return false
+		}
+		n++
+	}
+	return n > 0
 }
