@@ -45,6 +45,16 @@ var gathered = []query{
 	{sql: "SELECT id FROM t_ent_order EXCEPT SELECT order_id FROM t_ent_order_item ORDER BY id LIMIT ?", args: []any{7}},
 	{sql: "(SELECT id, name FROM t_ent_order ORDER BY id LIMIT 3) UNION ALL (SELECT id, product FROM t_ent_order_item ORDER BY id DESC LIMIT ?) ORDER BY 1, 2", args: []any{2}},
 
+	// Conditions that go to the nodes, and those that must not.
+	{sql: "SELECT id, SUM(price) OVER (ORDER BY id) FROM t_ent_order WHERE region_id IN (?, 2, NULL) AND (name <> ? OR day >= '2024-02-29') AND price > 1.25 ORDER BY id", args: []any{1, "a"}},
+	{sql: "SELECT id, COUNT(*) OVER () FROM t_ent_order WHERE NOT (name = 'a' OR region_id > 2) AND created_at >= ? ORDER BY id", args: []any{newYear}},
+	{sql: "SELECT id, COUNT(*) OVER () FROM t_ent_order WHERE name = 'a' AND code BETWEEN 'A' AND 'b' AND note IS NULL ORDER BY id"},
+	{sql: "SELECT o.id, d.order_id FROM t_ent_order o LEFT JOIN t_ent_order_detail d ON d.order_id = o.id AND d.weight > 1 WHERE d.order_id IS NULL AND o.region_id = 1 ORDER BY 1"},
+	{sql: "SELECT o.id, d.order_id FROM t_ent_order o LEFT JOIN t_ent_order_detail d ON d.order_id = o.id AND o.region_id = 1 WHERE o.name IS NOT NULL ORDER BY 1"},
+	{sql: "SELECT o.id, d.order_id FROM t_ent_order o LEFT JOIN (t_ent_order_detail d JOIN t_ent_order_item i ON i.order_id = d.order_id AND i.count > 1) ON d.order_id = o.id ORDER BY 1, 2"},
+	{sql: "SELECT o.id FROM t_ent_order o WHERE NOT EXISTS (SELECT 1 FROM t_ent_order_item i WHERE i.order_id = o.id AND i.product = 'a' AND o.region_id = 1) AND o.region_id < 3 ORDER BY 1"},
+	{sql: "SELECT region_id, COUNT(*), (SELECT COUNT(*) FROM t_ent_order_detail WHERE weight > 2) FROM t_ent_order WHERE region_id > 0 GROUP BY region_id WITH ROLLUP HAVING region_id IS NULL OR region_id > 1"},
+
 	// Names and labels.
 	{sql: "SELECT t_ent_order.id + 1, COUNT(*) OVER () AS `t_ent_order_gathered` FROM t_ent_order ORDER BY 1"},
 	{sql: "SELECT `t_ent_order`.*  FROM t_ent_order_detail AS `t_ent_order` WHERE weight > (SELECT AVG(weight) FROM t_ent_order_detail) ORDER BY order_id"},

@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/gormshard/sharding"
 	"github.com/gormshard/sharding/config"
+	"github.com/gormshard/sharding/tests/mariadb"
 )
 
 const windowed = "SELECT id, ROW_NUMBER() OVER (ORDER BY id) AS n FROM t_ent_order WHERE name <> ? ORDER BY id"
@@ -204,5 +206,44 @@ func TestAGatheringIsSeen(t *testing.T) {
 	}
 	if err := ask(t.Context(), throughGORM(a.DB), "EXPLAIN "+text, nil).err; !errors.Is(err, sharding.ErrUnsupported) {
 		t.Errorf("EXPLAIN: %v", err)
+	}
+}
+
+// TestAColumnThatIsWiderThanKnownIsNoticed alters the tables behind the plugin's
+// back: a value must not be cut to what the column was.
+func TestAColumnThatIsWiderThanKnownIsNoticed(t *testing.T) {
+	sampleCluster(t)
+	c := newCluster(t, "gatherdrift", mariadb.Shared(t, 2))
+	c.reset(t)
+	a := c.open(t, c.config(), nil)
+	text := "SELECT id, name, count, COUNT(*) OVER () FROM t_ent_order_detail d JOIN (SELECT order_id, MAX(product) AS name, MAX(count) AS count, MAX(id) AS id FROM t_ent_order_item GROUP BY order_id) i ON i.order_id = d.order_id ORDER BY id"
+	text = strings.Replace(text, "FROM t_ent_order_item", "FROM t_ent_order_item WHERE id > (SELECT MIN(id) FROM t_ent_order)", 1)
+	if got := ask(t.Context(), throughGORM(a.DB), text, nil); got.err != nil || len(got.rows) == 0 {
+		t.Fatal(got.err)
+	}
+	change := []string{
+		"ALTER TABLE %s MODIFY product varchar(300), MODIFY count bigint",
+		"UPDATE %s SET product = REPEAT('x', 250), count = 3000000000",
+	}
+	for i := range databases {
+		for n := range itemTables {
+			for _, s := range change {
+				if _, err := c.pool(t, i).ExecContext(t.Context(), fmt.Sprintf(s, fmt.Sprintf("t_ent_order_item_%d", n))); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	for _, s := range change {
+		if _, err := c.pool(t, -1).ExecContext(t.Context(), fmt.Sprintf(s, "t_ent_order_item")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := ask(t.Context(), throughGORM(a.DB), text, nil).err; !errors.Is(err, sharding.ErrSchemaDrift) {
+		t.Errorf("first: %v", err)
+	}
+	want, got := ask(t.Context(), throughGORM(c.openSingle(t, nil)), text, nil), ask(t.Context(), throughGORM(a.DB), text, nil)
+	if d := (&query{sql: text}).differ(want, got, answer{}, nil); d != "" {
+		t.Errorf("then: %s", d)
 	}
 }

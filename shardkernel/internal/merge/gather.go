@@ -131,10 +131,15 @@ func (g *Gathering) add(table string, row []byte, text *[]byte) error {
 	return nil
 }
 
-func errNotCarried(table, column string) error {
-	if column == "" {
+// errNotCarried is the error of a row that is the name of a column, see
+// plan.GatheredTable.
+func errNotCarried(table, row string) error {
+	if row == "" {
 		return fault.Unsupported("a row of "+table+" beside rows of other data sources", "it is longer than max_allowed_packet", "raise max_allowed_packet of the servers, or select fewer columns")
 	}
-	return fault.Unsupported("column "+column+" of "+table+" beside rows of other data sources", "a row holds a value that no other data source can be given: a zero date, a time that occurs twice a year, or one longer than max_allowed_packet",
+	if row[0] == '>' {
+		return fmt.Errorf("sharding: %w: column %s of %s holds a value that it could not hold when its type was read; send the statement again", fault.ErrSchemaDrift, row[1:], table)
+	}
+	return fault.Unsupported("column "+row[1:]+" of "+table+" beside rows of other data sources", "a row holds a value that no other data source can be given: a zero date where IS NULL would find it, a time that clocks show twice a year, a negative zero, or bytes longer than max_allowed_packet",
 		"add a condition on the sharding column that leads to one node, or leave the column out")
 }

@@ -19,7 +19,8 @@ type Gather struct {
 type GatheredTable struct {
 	Table string // logical name
 	// Rows gives one column: a row as a JSON array, or, for a row that cannot be
-	// carried, the name of the column that is why.
+	// carried, the name of the column that is why, behind = for a value that has no
+	// such form, and behind > for one that the column as it is known could not hold.
 	Rows Execution
 }
 

@@ -17,6 +17,9 @@ type carried struct {
 	typ     string // of the column of JSON_TABLE that reads it
 	given   string // the value again, an expression over j and the column's name
 	doubt   string // true for a row in which the value would not come out; "" for none
+	// wider is true for a row whose value the column could not hold as it is known:
+	// it has been altered; "" where every value fits.
+	wider string
 	// borrowed is true where typ is not the column's type, which JSON_TABLE has not:
 	// a table itself lends it, see newCarriage.
 	borrowed bool
@@ -30,27 +33,35 @@ func carry(c *value.Column, text string) (how carried, ok bool) {
 	switch c.Class {
 	case value.ClassInteger:
 		how.written += "+0" // ZEROFILL is no JSON
+		how.wider = widerInteger(c, name)
 	case value.ClassFloat:
 		// In the digits of a DOUBLE, which tell every FLOAT. -0 loses its sign.
 		how.written += "+0e0"
 		how.doubt = name + "=0 AND LEFT(" + name + ",1)='-'"
-	case value.ClassDecimal, value.ClassTime, value.ClassYear:
+	case value.ClassDecimal:
 		how.written = "CAST(" + name + " AS CHAR)"
+		how.wider = fmt.Sprintf("%s<>CAST(%s AS DECIMAL(%d,%d))", name, name, c.Precision, c.Scale)
+	case value.ClassTime, value.ClassYear:
+		how.written = "CAST(" + name + " AS CHAR)"
+		how.wider = widerMoment(c, name)
 	case value.ClassDate, value.ClassDateTime:
 		how.written = "CAST(" + name + " AS CHAR)"
 		if !c.Nullable && (strings.Contains(text, "null") || strings.Contains(text, "<=>")) {
 			how.doubt = name + "=0" // which IS NULL finds, where the column is NOT NULL
 		}
+		how.wider = widerMoment(c, name)
 	case value.ClassTimestamp:
 		how.written = "CAST(" + name + " AS CHAR)"
 		// Where clocks are put back, one time is two instants.
 		how.doubt = "UNIX_TIMESTAMP(CAST(" + name + " AS DATETIME(6)))<>UNIX_TIMESTAMP(" + name + ")"
+		how.wider = widerMoment(c, name)
 	case value.ClassText:
 		return carryText(c, name, text)
 	case value.ClassBinary:
 		how = carryBytes(name)
 		if !c.Unbounded() {
 			how.typ = fmt.Sprintf("varchar(%d) CHARACTER SET ascii", max(2*c.Length, 1))
+			how.wider = fmt.Sprintf("LENGTH(%s)>%d", name, c.Length)
 		}
 	case value.ClassEnum, value.ClassSet, value.ClassBit:
 		// By the number, which also tells the value that an ENUM has for errors.
@@ -62,6 +73,26 @@ func carry(c *value.Column, text string) (how carried, ok bool) {
 		return how, false
 	}
 	return how, how.borrowed || c.Class == value.ClassBinary || plainType.MatchString(c.Type)
+}
+
+// widerInteger is carried.wider of an integer.
+func widerInteger(c *value.Column, name string) string {
+	switch {
+	case c.Bits >= 64:
+		return ""
+	case c.Unsigned:
+		return fmt.Sprintf("%s>%d", name, int64(1)<<c.Bits-1)
+	}
+	half := int64(1) << (c.Bits - 1)
+	return fmt.Sprintf("%s NOT BETWEEN %d AND %d", name, -half, half-1)
+}
+
+// widerMoment is carried.wider of a type with fractions of a second.
+func widerMoment(c *value.Column, name string) string {
+	if c.Scale >= 6 || c.Class == value.ClassDate || c.Class == value.ClassYear {
+		return ""
+	}
+	return fmt.Sprintf("MICROSECOND(%s)%%%d<>0", name, [...]int{1000000, 100000, 10000, 1000, 100, 10}[c.Scale])
 }
 
 // carryBytes returns how bytes travel, in hexadecimal digits. They are read as a
@@ -82,6 +113,8 @@ func carryText(c *value.Column, name, text string) (how carried, ok bool) {
 	how = carried{written: "CONCAT(CONVERT(" + name + " USING utf8mb4),'')", typ: c.Type, given: "j." + name}
 	if c.Unbounded() {
 		how.typ = "longtext"
+	} else {
+		how.wider = fmt.Sprintf("CHAR_LENGTH(%s)>%d", name, c.Length)
 	}
 	how.typ += " CHARACTER SET " + charset + " COLLATE " + c.Collation
 	// MariaDB's JSON is a LONGTEXT, which functions of JSON treat otherwise.
@@ -147,8 +180,12 @@ func newCarriage(name, lender string, columns []*value.Column, text string) (c c
 		given = append(given, how.given+" AS "+quoted)
 		lent = append(lent, "t."+quoted)
 		read = append(read, fmt.Sprintf("%s %s PATH '$[%d]' ERROR ON ERROR", quoted, how.typ, i))
+		typed := strings.NewReplacer("'", "''", `\`, `\\`).Replace(column.Name)
 		if how.doubt != "" {
-			doubts = append(doubts, " WHEN "+how.doubt+" THEN '"+strings.NewReplacer("'", "''", `\`, `\\`).Replace(column.Name)+"'")
+			doubts = append(doubts, " WHEN "+how.doubt+" THEN '="+typed+"'")
+		}
+		if how.wider != "" {
+			doubts = append(doubts, " WHEN "+how.wider+" THEN '>"+typed+"'")
 		}
 		c.recursive = c.recursive || how.borrowed
 		zerofill = zerofill || strings.HasSuffix(column.Type, "zerofill")

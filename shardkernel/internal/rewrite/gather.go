@@ -79,9 +79,13 @@ func (t *Template) gathered(table *route.Gathered, row string) plan.Execution {
 	if len(table.Nodes) == len(table.Table.Nodes) {
 		e.Kind = plan.KindAllNodes
 	}
+	where := ""
+	if table.Filter.Text != "" {
+		where = " WHERE " + table.Filter.Text
+	}
 	for i, n := range table.Nodes {
 		node := &table.Table.Nodes[n]
-		e.Units[i] = plan.Unit{DataSource: node.DataSource, Table: node.Table, SQL: "SELECT " + row + " FROM " + quote(node.Table, '`')}
+		e.Units[i] = plan.Unit{DataSource: node.DataSource, Table: node.Table, SQL: "SELECT " + row + " FROM " + quote(node.Table, '`') + where, Args: table.Filter.Args}
 	}
 	return e
 }

@@ -33,6 +33,8 @@ type Gathered struct {
 	// References are the entries of Statement.Tables that it stands for.
 	References []int
 	Columns    []*value.Column // that the statement may need, in their order
+	// Filter is fulfilled by all rows that matter.
+	Filter Filter
 }
 
 // RouteGathered finds the data source that can answer a SELECT with the rows of
@@ -68,8 +70,12 @@ func (p *Program) RouteGathered(in *Input) (*Gathering, error) {
 		if len(t.Nodes) == 0 || len(t.Nodes) == 1 && t.Nodes[0] == at {
 			continue
 		}
-		if t.Columns = p.gatheredColumns(in.Meta.table(t.Table.Name), text); t.Columns == nil {
+		columns := in.Meta.table(t.Table.Name)
+		if t.Columns = p.gatheredColumns(columns, text); t.Columns == nil {
 			return nil, nil
+		}
+		if len(t.References) == 1 {
+			t.Filter = p.filter(p.refOf(t.References[0]), columns, in.Args)
 		}
 		t.Name = t.Table.Name + "_gathered"
 		for strings.Contains(text, strings.ToLower(t.Name)) {
