@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel/internal/memory"
 )
 
 func rowsOf(rows ...string) *fake {
@@ -20,7 +21,7 @@ func rowsOf(rows ...string) *fake {
 
 func TestRowsOfAllCursorsBecomeOneArray(t *testing.T) {
 	for name, stop := range map[string]func(){"in turn": nil, "at the same time": func() {}} {
-		budget := NewBudget(1000)
+		budget := memory.NewBudget(1000)
 		g := NewGathering(Limits{Budget: budget}, 1000, stop)
 		cursors := []*fake{rowsOf("[1]", `["a"]`), rowsOf(), rowsOf("[null]")}
 		got := g.JSON("t", []driver.Rows{cursors[0], cursors[1], cursors[2]})
@@ -59,7 +60,7 @@ func TestGatheringFailsOnce(t *testing.T) {
 	}{
 		"rows":    {Limits{MaxRows: 2}, 1000, rowsOf("[1]", "[2]", "[3]"), fault.ErrTooManyRows, "rows of t_order"},
 		"bytes":   {Limits{MaxBytes: 6}, 1000, rowsOf("[1]", "[2]", "[3]"), fault.ErrTooManyRows, "props.maxMergeBytes"},
-		"process": {Limits{Budget: NewBudget(6)}, 1000, rowsOf("[1]", "[2]"), fault.ErrTooManyRows, "of this process"},
+		"process": {Limits{Budget: memory.NewBudget(6)}, 1000, rowsOf("[1]", "[2]"), fault.ErrTooManyRows, "of this process"},
 		"packet":  {Limits{}, 6, rowsOf("[1]", "[2]"), fault.ErrTooManyRows, "max_allowed_packet"},
 		"value":   {Limits{}, 1000, rowsOf("[1]", "=day"), fault.ErrUnsupported, "column day of t_order"},
 		"type":    {Limits{}, 1000, rowsOf(">name"), fault.ErrSchemaDrift, "column name of t_order"},
