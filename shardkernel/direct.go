@@ -25,6 +25,7 @@ type Direct struct {
 // which need not be the same twice, are in it already.
 type Planned struct {
 	execution *Execution
+	from      origin
 	// command is set for a statement that no table routes, which is carried out
 	// with its text and arguments.
 	command *statement
@@ -52,7 +53,7 @@ func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) 
 		return Direct{}, nil, err
 	}
 	if len(ex.Units) != 1 || ex.Merge != nil || ex.Gather != nil || ex.DDL || ex.Clock || k.props.StatementTimeout > 0 { // the driver's rows end the time limit
-		return Direct{}, &Planned{execution: ex}, nil
+		return Direct{}, &Planned{execution: ex, from: origin{s, told, text, args}}, nil
 	}
 	u := &ex.Units[0]
 	src, err := k.answering(ctx, ex, u.DataSource)

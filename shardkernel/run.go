@@ -3,9 +3,7 @@ package shardkernel
 import (
 	"context"
 	"database/sql/driver"
-	"errors"
 
-	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/shardkernel/internal/execute"
 	"github.com/gormshard/sharding/shardkernel/internal/merge"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
@@ -27,7 +25,11 @@ func (k *Kernel) Query(ctx context.Context, s *Session, h *Hints, text string, a
 	if err != nil {
 		return nil, err
 	}
-	return k.query(ctx, s, ex)
+	rows, err := k.query(ctx, s, ex)
+	if err != nil {
+		return k.queryAgain(ctx, s, ex, origin{st, told, text, args}, err)
+	}
+	return rows, nil
 }
 
 // QueryPlanned runs a planned statement that returns rows, outside a
@@ -36,7 +38,11 @@ func (k *Kernel) QueryPlanned(ctx context.Context, p *Planned) (driver.Rows, err
 	if p.command != nil {
 		return noRows{}, k.command(ctx, nil, p.command, p.text, p.args)
 	}
-	return k.query(ctx, nil, p.execution)
+	rows, err := k.query(ctx, nil, p.execution)
+	if err != nil {
+		return k.queryAgain(ctx, nil, p.execution, p.from, err)
+	}
+	return rows, nil
 }
 
 // query runs a planned statement, within the time limit if there is one.
@@ -121,8 +127,7 @@ func (k *Kernel) merged(ctx context.Context, ex *plan.Execution, branches execut
 		return rows, err
 	}
 	if ex.Gather != nil {
-		rows, err := k.queryGathered(ctx, ex, branches)
-		return rows, k.noteDrift(err)
+		return k.queryGathered(ctx, ex, branches)
 	}
 	cursors, err := k.executor.Query(ctx, ex, branches)
 	if err != nil {
@@ -138,21 +143,11 @@ func (k *Kernel) merged(ctx context.Context, ex *plan.Execution, branches execut
 		unsorted.Sorted = 0
 		recipe = &unsorted
 	}
-	rows, err := merge.Rows(recipe, cursors, k.mergeLimits())
-	return rows, k.noteDrift(err)
+	return merge.Rows(recipe, cursors, k.mergeLimits())
 }
 
 func (k *Kernel) mergeLimits() merge.Limits {
 	return merge.Limits{MaxRows: k.props.MaxMergeRows, MaxBytes: k.props.MaxMergeBytes, Budget: k.budget}
-}
-
-// noteDrift forgets the columns of all tables when an error tells that somebody is
-// changing them.
-func (k *Kernel) noteDrift(err error) error {
-	if errors.Is(err, fault.ErrSchemaDrift) {
-		k.meta.Clear()
-	}
-	return err
 }
 
 // Exec runs a statement that returns no rows. It is otherwise like Query.
@@ -168,7 +163,9 @@ func (k *Kernel) Exec(ctx context.Context, s *Session, h *Hints, text string, ar
 	if err != nil {
 		return nil, err
 	}
-	return k.exec(ctx, s, ex)
+	done, err := k.exec(ctx, s, ex)
+	k.outdated(st, err)
+	return done, err
 }
 
 // ExecPlanned runs a planned statement that returns no rows, outside a
@@ -177,7 +174,9 @@ func (k *Kernel) ExecPlanned(ctx context.Context, p *Planned) (driver.Result, er
 	if p.command != nil {
 		return driver.RowsAffected(0), k.command(ctx, nil, p.command, p.text, p.args)
 	}
-	return k.exec(ctx, nil, p.execution)
+	done, err := k.exec(ctx, nil, p.execution)
+	k.outdated(p.from.statement, err)
+	return done, err
 }
 
 func (k *Kernel) exec(ctx context.Context, s *Session, ex *plan.Execution) (driver.Result, error) {

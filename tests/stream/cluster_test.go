@@ -132,13 +132,13 @@ type app struct {
 
 // open opens an application. Its pools must hold no connection in use when the
 // test ends.
-func (c *cluster) open(t *testing.T, cfg *config.Config) *app {
+func (c *cluster) open(t *testing.T, cfg *config.Config, options ...sharding.Option) *app {
 	t.Helper()
 	db, err := gorm.Open(mysql.Open(c.dsn(0)), &gorm.Config{Logger: logger.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &app{DB: db, plugin: sharding.Register(cfg)}
+	a := &app{DB: db, plugin: sharding.Register(cfg, options...)}
 	if err := db.Use(a.plugin); err != nil {
 		t.Fatal(err)
 	}

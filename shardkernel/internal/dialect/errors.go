@@ -123,3 +123,11 @@ func Misunderstood(err error) (reason string, ok bool) {
 	}
 	return e.Message, true
 }
+
+// UnknownDefinition reports whether err is a server's answer to a statement that
+// names a column (1054) or table (1146) it does not have, or gives a row more or
+// fewer values than the table has columns (1136).
+func UnknownDefinition(err error) bool {
+	var e *mysql.MySQLError
+	return errors.As(err, &e) && (e.Number == 1054 || e.Number == 1136 || e.Number == 1146)
+}

@@ -54,3 +54,15 @@ func TestAnswersOfANodeThatIsDoneAreKnown(t *testing.T) {
 		}
 	}
 }
+
+func TestAnswersThatTellOfOtherColumnsAreKnownByNumber(t *testing.T) {
+	for number, want := range map[uint16]bool{1054: true, 1136: true, 1146: true, 1064: false, 1213: false} {
+		err := fmt.Errorf("ds0: %w", &mysql.MySQLError{Number: number})
+		if UnknownDefinition(err) != want {
+			t.Errorf("%d: got %v", number, !want)
+		}
+	}
+	if UnknownDefinition(nil) || UnknownDefinition(mysql.ErrInvalidConn) {
+		t.Error("an error without a number counts")
+	}
+}

@@ -146,6 +146,17 @@ func (c *Cache) Drop(logical string) {
 	c.replace(func(tables map[string]entry) { delete(tables, logical) })
 }
 
+// DropOlder is Drop for columns that were read longer ago than age, and reports
+// whether they were.
+func (c *Cache) DropOlder(logical string, age time.Duration) bool {
+	e, ok := (*c.tables.Load())[logical]
+	if !ok || c.now().Add(Lifetime-age).Before(e.until) {
+		return false
+	}
+	c.Drop(logical)
+	return true
+}
+
 // Clear forgets the columns of all tables, also those being read.
 func (c *Cache) Clear() {
 	c.mu.Lock()

@@ -177,6 +177,29 @@ func TestDropDuringAReadingKeepsNothingOfIt(t *testing.T) {
 	})
 }
 
+func TestOnlyColumnsOfSomeAgeAreDroppedByAge(t *testing.T) {
+	r := &reads{}
+	now := time.Unix(0, 0)
+	c := New(r.read, func() time.Time { return now })
+	if c.DropOlder("t", 0) {
+		t.Error("columns were dropped that had not been read")
+	}
+	if _, err := c.Table(t.Context(), "ds0", "t_0", "t"); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(time.Second - 1)
+	if _, kept := c.Get("t"); c.DropOlder("t", time.Second) || !kept {
+		t.Error("columns were dropped before their age")
+	}
+	now = now.Add(1)
+	if !c.DropOlder("t", time.Second) {
+		t.Error("columns of the age were not dropped")
+	}
+	if _, kept := c.Get("t"); kept {
+		t.Error("dropped columns are still there")
+	}
+}
+
 func TestPanickingReaderLeavesNobodyWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &reads{step: func(context.Context, int32) error { time.Sleep(time.Second); panic("reader") }}
