@@ -39,8 +39,9 @@ fmt: ## Format all files
 	$(GOLANGCI_LINT) fmt
 
 .PHONY: bench
-bench: ## Compare with plain GORM; BENCHCOUNT=10 for benchstat
+bench: prepare ## Compare with plain GORM; BENCHCOUNT=10 for benchstat
 	$(GO) test -run '^$$' -bench . -benchmem -count $(BENCHCOUNT) ./tests/bench/...
+	$(GO) test -run '^$$' -bench . -count $(BENCHCOUNT) ./tests/stream
 
 .PHONY: fuzz
 fuzz: ## Fuzz each target for FUZZTIME

@@ -40,7 +40,7 @@ type cluster struct {
 var filled sync.Map // of the shared server, by name
 
 // sharedCluster is on the server of all tests that break none.
-func sharedCluster(t *testing.T) *cluster {
+func sharedCluster(t testing.TB) *cluster {
 	t.Helper()
 	rows := 48_000
 	if long {
@@ -55,7 +55,7 @@ func sharedCluster(t *testing.T) *cluster {
 
 // fill makes the databases and their rows. What is measured here is no matter of
 // the engine.
-func (c *cluster) fill(t *testing.T) {
+func (c *cluster) fill(t testing.TB) {
 	t.Helper()
 	var wg sync.WaitGroup
 	for d := range databases {
@@ -132,7 +132,7 @@ type app struct {
 
 // open opens an application. Its pools must hold no connection in use when the
 // test ends.
-func (c *cluster) open(t *testing.T, cfg *config.Config, options ...sharding.Option) *app {
+func (c *cluster) open(t testing.TB, cfg *config.Config, options ...sharding.Option) *app {
 	t.Helper()
 	db, err := gorm.Open(mysql.Open(c.dsn(0)), &gorm.Config{Logger: logger.Discard})
 	if err != nil {
@@ -159,7 +159,7 @@ func (c *cluster) open(t *testing.T, cfg *config.Config, options ...sharding.Opt
 }
 
 // idle waits until no pool has a connection in use.
-func (a *app) idle(t *testing.T) {
+func (a *app) idle(t testing.TB) {
 	t.Helper()
 	within(t, 2*time.Second, "connections are in use", func() bool { return a.inUse() == 0 })
 }
@@ -173,7 +173,7 @@ func (a *app) inUse() int {
 }
 
 // query runs a SELECT and fails the test when it is refused.
-func (a *app) query(t *testing.T, ctx context.Context, query string, args ...any) *sql.Rows {
+func (a *app) query(t testing.TB, ctx context.Context, query string, args ...any) *sql.Rows {
 	t.Helper()
 	rows, err := a.WithContext(ctx).Raw(query, args...).Rows()
 	if err != nil {
@@ -183,7 +183,7 @@ func (a *app) query(t *testing.T, ctx context.Context, query string, args ...any
 }
 
 // within fails the test unless a condition comes true in time.
-func within(t *testing.T, limit time.Duration, otherwise string, condition func() bool) {
+func within(t testing.TB, limit time.Duration, otherwise string, condition func() bool) {
 	t.Helper()
 	for end := time.Now().Add(limit); !condition(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {

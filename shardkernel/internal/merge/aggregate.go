@@ -139,7 +139,8 @@ type sum struct {
 	integer                    int64
 	overflow                   bool // of integer
 	float                      float64
-	decimal                    decimal.Decimal
+	decimal                    decimal.Decimal // beside what is in fixed
+	fixed                      fixed
 	integers, floats, decimals bool // what has been added
 }
 
@@ -161,6 +162,10 @@ func (s *sum) add(v driver.Value) error {
 		s.float += v
 		return nil
 	case []byte:
+		if s.fixed.add(v) {
+			s.decimals = true
+			return nil
+		}
 		return s.addText(string(v))
 	case string:
 		return s.addText(v)
@@ -184,6 +189,9 @@ func (s *sum) value() (driver.Value, error) {
 	case s.decimals:
 		if s.integers || s.floats {
 			return nil, fault.Unsupported(s.clause, "the units returned sums of different types", "")
+		}
+		if s.fixed.used {
+			s.decimal = s.decimal.Add(s.fixed.take())
 		}
 		if s.decimal.NumDigits() > maxDecimalDigits {
 			return nil, tooManyDigits(s.clause)
