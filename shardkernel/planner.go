@@ -112,6 +112,9 @@ func (k *Kernel) routed(ctx context.Context, told *hints, s *statement, text str
 	if err == nil && len(args) > 0 && len(ex.Units) > 1 {
 		k.keepProtocol(ex)
 	}
+	if err == nil && len(ex.Units) > 1 {
+		ex.Together = k.countsOnly(s, ex)
+	}
 	if err == nil && len(args) > k.dialect.MaxMarkers {
 		err = k.checkMarkers(ex)
 	}

@@ -108,6 +108,12 @@ func (e *Executor) Query(ctx context.Context, ex *plan.Execution, br Branches) (
 	if err != nil {
 		return nil, err
 	}
+	if ex.Together {
+		for _, l := range lanes {
+			l.units = together(l.units)
+			l.index = l.index[:len(l.units)]
+		}
+	}
 	var out []driver.Rows
 	err = e.send(ctx, ex, br, lanes, func(r *run) error { //nolint:contextcheck // the clock is let go also when the caller's context has ended
 		out = make([]driver.Rows, len(lanes))

@@ -92,6 +92,9 @@ type Execution struct {
 	// statements: of what locks rows, two statements must not take the locks in
 	// different orders, since no server sees that each waits for the other.
 	InTurn bool
+	// Together says that one statement may give the rows of several units of a data
+	// source, by UNION ALL.
+	Together bool
 	// United is the number of nodes that the one unit reads as one, of the table that
 	// has most; 0 where each unit goes to one node.
 	United int
