@@ -318,7 +318,7 @@ func TestGeneratedBuildersAnswerAsUnsharded(t *testing.T) {
 	}
 	r := newReport()
 	failures := 0
-	for seed := range seeds(t, 100, 0.1) {
+	for seed := range seeds(t, 50, 0.1) {
 		ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 		problems := judgeBuilt(ctx, clusters, plain, seed, r)
 		cancel()

@@ -497,7 +497,7 @@ func TestGeneratedWritesDoAsUnsharded(t *testing.T) {
 	for _, top := range topologies[:4] {
 		c := newCluster(t, "write", top)
 		c.fill(t)
-		for seed := range seeds(t, 40, 0.05) {
+		for seed := range seeds(t, 30, 0.05) {
 			// Every ten seeds begin with the same rows, so that a seed can be run again
 			// with those before it.
 			if seed%10 == 0 {
