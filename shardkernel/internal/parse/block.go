@@ -16,6 +16,8 @@ type builder struct {
 	top    *block   // the block of a statement that is a single one, for Cond.Top
 	err    error    // the first one
 	use    ScopeUse // of the blocks being collected
+	// unplanted is true when err is about a table whose name was not replaced.
+	unplanted bool
 }
 
 // block is a query block with the names that can be seen in it.
@@ -164,6 +166,7 @@ func (b *builder) addRename(k int, qualified bool, table int) {
 // failUnplanted refuses a table whose name was not replaced because it may be a
 // keyword or a function.
 func (b *builder) failUnplanted(name string) {
+	b.unplanted = b.err == nil
 	for i := range b.tokens {
 		if b.isName(i) && !b.tokens[i].erased && unquote(b.raw(i)) == name {
 			b.fail(b.refuse(i, "the name of the table is also a keyword or a function", "quote it with backticks"))

@@ -23,34 +23,49 @@ var parsers = sync.Pool{New: func() any { return parser.New() }}
 // Parse parses one statement. It fails with a *fault.UnsupportedError that
 // quotes the place, literals hidden, when the statement is not understood.
 func Parse(text string, names Names, d *dialect.Dialect) (*Statement, error) {
+	stmt, unplanted, err := parse(text, names, d, false)
+	if unplanted {
+		// The tree says that a keyword is a table's name: perhaps one behind a comma,
+		// where most keywords are none.
+		if again, _, failed := parse(text, names, d, true); failed == nil {
+			return again, nil
+		}
+	}
+	return stmt, err
+}
+
+// parse reads a statement. unplanted is true where it fails at a table whose name
+// was not replaced.
+func parse(text string, names Names, d *dialect.Dialect, listed bool) (stmt *Statement, unplanted bool, err error) {
 	s, err := newSource(text, names, d)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
+	s.listed = listed
 	if len(s.tokens) == 0 {
-		return nil, fault.Unsupported("", "the text holds no statement", "")
+		return nil, false, fault.Unsupported("", "the text holds no statement", "")
 	}
 	if err := s.cutTails(); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	s.plant()
 	nodes, err := s.parse()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	b := newBuilder(s)
 	b.build(nodes)
 	if b.err != nil {
-		return nil, b.err
+		return nil, b.unplanted, b.err
 	}
 	for _, sen := range s.sentinels {
 		if !sen.seen {
-			return nil, s.refuse(sen.token, "the part that this name plays is not understood",
+			return nil, false, s.refuse(sen.token, "the part that this name plays is not understood",
 				"write the statement in another way, or use another name than that of a configured table")
 		}
 	}
 	sort.Slice(b.stmt.Renames, func(i, j int) bool { return b.stmt.Renames[i].Start < b.stmt.Renames[j].Start })
-	return b.stmt, nil
+	return b.stmt, false, nil
 }
 
 // parse hands the text to the parser and returns the statement proper and those

@@ -69,7 +69,7 @@ func (s *source) mayPlant(i int) bool {
 	if s.is(i-1, ".") || s.is(i+1, ".") {
 		return true
 	}
-	introduced := s.isWord(i-1, "FROM", "JOIN", "INTO", "UPDATE", "TABLE", "STRAIGHT_JOIN", "REFERENCES")
+	introduced := s.isWord(i-1, "FROM", "JOIN", "INTO", "UPDATE", "TABLE", "STRAIGHT_JOIN", "REFERENCES") || s.listed && s.is(i-1, ",")
 	if keywords()[strings.ToUpper(s.raw(i))] || i+1 < len(s.tokens) && s.tokens[i+1].kind == tokenString {
 		return introduced // _charset 'x' and DATE 'x' are literals
 	}

@@ -34,6 +34,7 @@ type source struct {
 	markers []int   // byte offset of every marker
 	pipes   bool    // || occurs, which is OR or, by sql_mode, concatenates
 
+	listed    bool // a keyword behind a comma may be the name of a table
 	tails     tails
 	buffer    []byte // what the parser gets, before the sentinels go in
 	prefix    string // of the sentinels
