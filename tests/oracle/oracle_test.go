@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -91,7 +92,9 @@ func (c *cluster) as(protocol string, statement fragment) (*pair, string, []any)
 // asked is what the unsharded database answers to a query.
 type asked struct {
 	want, everything answer
-	doubtful         func() bool
+	// doubtful reports whether the server itself has answers that differ in rows or
+	// in columns.
+	doubtful func(how string) bool
 }
 
 // judge asks one query of the unsharded database and of every cluster, in every
@@ -109,7 +112,8 @@ func judge(ctx context.Context, clusters []*cluster, seed uint64, p profile, r *
 	q.outer = all[0].outer()
 	for _, protocol := range protocols {
 		a := clusters[0].reference(ctx, q, protocol)
-		a.doubtful = sync.OnceValue(func() bool { return clusters[0].contradicts(ctx, *q, a, protocol) })
+		contradictions := sync.OnceValue(func() []string { return clusters[0].contradictions(ctx, *q, a, protocol) })
+		a.doubtful = func(how string) bool { return slices.Contains(contradictions(), how) }
 		if a.everything.err != nil {
 			r.note("no order of the rows to compare with: " + a.everything.err.Error())
 		}
@@ -143,19 +147,17 @@ func (c *cluster) reference(ctx context.Context, q *query, protocol string) (a a
 	return a
 }
 
-// contradicts reports whether another database with the same rows, asked without
-// the code under test, has other rows for an answer.
-func (c *cluster) contradicts(ctx context.Context, q query, a asked, protocol string) bool {
+// contradictions are the manners in which the answers differ that another database
+// with the same rows gives, asked without the code under test.
+func (c *cluster) contradictions(ctx context.Context, q query, a asked, protocol string) (how []string) {
 	p, text, args := c.as(protocol, q.statement)
 	text = strings.ReplaceAll(text, c.schema()+".", c.database(0)+".")
 	for _, pool := range p.copies {
 		for range 2 {
-			if manner(q.differ(a.want, read(pool.QueryContext(ctx, text, args...)), a.everything)) == "rows" {
-				return true
-			}
+			how = append(how, manner(q.differ(a.want, read(pool.QueryContext(ctx, text, args...)), a.everything)))
 		}
 	}
-	return false
+	return how
 }
 
 // check asks one cluster in one protocol; the problem is how its answer differs.
@@ -178,7 +180,7 @@ func (c *cluster) check(ctx context.Context, q query, a asked, protocol string, 
 		return ""
 	}
 	difference := q.differ(a.want, got, a.everything)
-	if manner(difference) == "rows" && a.doubtful() {
+	if how := manner(difference); (how == "rows" || how == "columns") && a.doubtful(how) {
 		r.doubt(l.seed)
 		return ""
 	}

@@ -5,6 +5,7 @@ package oracle_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ func reduce(ctx context.Context, whole, c *cluster, q *query, protocol string, w
 			return ""
 		}
 		how := manner(small.differ(a.want, got, a.everything))
-		if how == "rows" && (!ambiguous && !fixed(p) || whole.contradicts(ctx, *small, a, protocol)) {
+		if how == "rows" && !ambiguous && !fixed(p) || how != "" && slices.Contains(whole.contradictions(ctx, *small, a, protocol), how) {
 			return ""
 		}
 		return how
