@@ -42,7 +42,7 @@ func (r *recipe) ownGroups() error {
 	} else if err := r.orderByGroups(); err != nil {
 		return err
 	}
-	if r.selection.Distinct {
+	if r.selection.Distinct && (r.padded() || !r.separates(r.selectedColumns())) {
 		if err := r.distinctGroups(); err != nil {
 			return err
 		}
@@ -53,6 +53,17 @@ func (r *recipe) ownGroups() error {
 		r.merge.Kind = plan.MergeOrdered
 	}
 	return r.finish()
+}
+
+// selectedColumns returns the columns among the select items.
+func (r *recipe) selectedColumns() []parse.Column {
+	var columns []parse.Column
+	for i := range r.selection.Items {
+		if c := r.selection.Items[i].Column; c != nil {
+			columns = append(columns, *c)
+		}
+	}
+	return columns
 }
 
 // calculatesWithAverages reports whether the nodes would calculate with averages
