@@ -66,11 +66,7 @@ func WithUnitTrace(trace func(context.Context, UnitTrace)) Option {
 
 func newOptions(opts []Option) *options {
 	o := &options{
-		dialectors: map[string]func(string) gorm.Dialector{
-			"mysql": func(dsn string) gorm.Dialector {
-				return mysql.New(mysql.Config{DSN: dsn, SkipInitializeWithVersion: true})
-			},
-		},
+		dialectors: map[string]func(string) gorm.Dialector{"mysql": openMySQL},
 		algorithms: map[string]algorithm.Factory{},
 		generators: map[string]keygen.Factory{},
 		balancers:  map[string]readwrite.Factory{},
@@ -79,6 +75,10 @@ func newOptions(opts []Option) *options {
 		opt(o)
 	}
 	return o
+}
+
+func openMySQL(dsn string) gorm.Dialector {
+	return mysql.New(mysql.Config{DSN: dsn, SkipInitializeWithVersion: true})
 }
 
 // loadBalancers returns the built-in types and those of the application.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	gormmysql "gorm.io/driver/mysql"
 	"gorm.io/gorm"
 	gormcallbacks "gorm.io/gorm/callbacks"
@@ -37,8 +38,9 @@ type callerPool struct {
 type source struct {
 	db      *gorm.DB
 	pool    *sql.DB
-	control *sql.DB // nil when it is the pool itself
-	dsn     string  // empty when it is not known
+	control *sql.DB          // nil when it is the pool itself
+	dsn     string           // empty when it is not known
+	lines   *readwrite.Lines // of the pool's connections; nil when they are not known
 }
 
 // sources holds the opened data sources.
@@ -65,8 +67,14 @@ func open(cfg *config.Config, o *options, caller *callerPool) (*sources, *shardk
 		s.caller, log = caller.pool, caller.db.Logger
 	}
 	var errs []error
+	replicas := map[string]bool{}
+	for _, group := range cfg.ReadwriteSplitting.Groups {
+		for _, name := range group.Replicas {
+			replicas[name] = true
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.DataSources)) {
-		if err := s.open(name, cfg.DataSources[name], o, caller); err != nil {
+		if err := s.open(name, cfg.DataSources[name], replicas[name], o, caller); err != nil {
 			errs = append(errs, &fault.ConfigError{Path: "dataSources." + name, Err: err})
 		}
 	}
@@ -134,7 +142,7 @@ func compile(cfg *config.Config, o *options) (*shardkernel.Rules, error) {
 	return shardkernel.Compile(cfg, algorithms, generators)
 }
 
-func (s *sources) open(name string, ds config.DataSource, o *options, caller *callerPool) error {
+func (s *sources) open(name string, ds config.DataSource, replica bool, o *options, caller *callerPool) error {
 	opener, ok := o.dialectors[ds.DriverName()]
 	if !ok {
 		return fmt.Errorf("no driver %q; add it with sharding.WithDialector", ds.DriverName())
@@ -143,7 +151,12 @@ func (s *sources) open(name string, ds config.DataSource, o *options, caller *ca
 	if caller != nil {
 		gormConfig.Logger, gormConfig.NowFunc, gormConfig.TranslateError = caller.db.Logger, caller.db.NowFunc, caller.db.TranslateError
 	}
-	db, pool, err := openPool(opener(string(ds.DSN)), gormConfig)
+	dialector := opener(string(ds.DSN))
+	var lines *readwrite.Lines
+	if replica {
+		lines = tap(dialector)
+	}
+	db, pool, err := openPool(dialector, gormConfig)
 	if err != nil {
 		return err
 	}
@@ -158,8 +171,29 @@ func (s *sources) open(name string, ds config.DataSource, o *options, caller *ca
 		return errors.Join(err, pool.Close())
 	}
 	control.SetMaxOpenConns(controlConnections)
-	s.byName[name] = &source{db: db, pool: pool, control: control, dsn: string(ds.DSN)}
+	s.byName[name] = &source{db: db, pool: pool, control: control, dsn: string(ds.DSN), lines: lines}
 	return nil
+}
+
+// tap lets the connections of a dialector be hung up on, where it opens them by
+// the MySQL driver itself; it returns nil otherwise.
+func tap(dialector gorm.Dialector) *readwrite.Lines {
+	d, ok := dialector.(*gormmysql.Dialector)
+	if !ok || d.Conn != nil || d.DriverName != "" && d.DriverName != "mysql" {
+		return nil
+	}
+	cfg, err := mysql.ParseDSN(d.DSN)
+	if err != nil || cfg.Net != "tcp" && cfg.Net != "unix" { // the kernel tells what is wrong with a DSN
+		return nil
+	}
+	lines := &readwrite.Lines{}
+	cfg.DialFunc = lines.Dial
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil
+	}
+	d.Conn = sql.OpenDB(connector)
+	return lines
 }
 
 // adopt makes the application's own pool a data source.
@@ -245,7 +279,11 @@ func (s *sources) kernelSources(cfg *config.Config, o *options, log logger.Inter
 		replicas := make([]*readwrite.Replica, len(group.Replicas))
 		for i, replica := range group.Replicas {
 			of.Replicas = append(of.Replicas, s.byName[replica].kernel(replica))
-			replicas[i] = readwrite.NewReplica(replica, group.Weight(replica), s.byName[replica].pool, s.byName[replica].control)
+			member := s.byName[replica]
+			replicas[i] = readwrite.NewReplica(replica, group.Weight(replica), member.pool, member.control)
+			if member.lines != nil {
+				replicas[i].HangUp = member.lines.HangUp
+			}
 		}
 		s.groups[name] = readwrite.NewGroup(name, balancer, replicas, readwrite.Options{
 			Health:      health(cfg.ReadwriteSplitting.Health),

@@ -131,7 +131,9 @@ func (g *Group) Failed(place int, err error) {
 	defer g.mu.Unlock()
 	r := g.replicas[place]
 	r.good = 0
-	g.out(r, "a read failed: "+err.Error())
+	if r.state.Up { // otherwise it is known why already
+		g.out(r, "a read failed: "+err.Error())
+	}
 }
 
 // PrimaryOnly sends all reads to the primary from now on, or ends that.

@@ -73,10 +73,15 @@ func (r *Replica) probe(ctx context.Context, h Health) (time.Duration, error) {
 	defer cancel()
 	lag, err := r.ask(ctx, h)
 	if ctx.Err() != nil {
-		return LagUnknown, fmt.Errorf("no answer within %s", h.Timeout)
+		return LagUnknown, noAnswerError(h.Timeout)
 	}
 	return lag, err
 }
+
+// noAnswerError is that of a probe that has waited in vain.
+type noAnswerError time.Duration
+
+func (e noAnswerError) Error() string { return fmt.Sprintf("no answer within %s", time.Duration(e)) }
 
 // judge draws the consequences of a probe.
 func (g *Group) judge(r *Replica, h Health, lag time.Duration, err error) {
@@ -103,6 +108,9 @@ func (g *Group) judge(r *Replica, h Health, lag time.Duration, err error) {
 	r.good, r.bad = 0, r.bad+1
 	if r.bad >= h.FailAfter || !r.state.Up {
 		g.out(r, why)
+		if _, silent := err.(noAnswerError); silent && r.HangUp != nil { //nolint:errorlint // made here
+			r.HangUp()
+		}
 	}
 }
 

@@ -13,6 +13,10 @@ type Replica struct {
 	// Weight is its share in the reads, at least 1.
 	Weight int
 
+	// HangUp ends all connections of the reads, when the replica goes out since it
+	// gives no answer. May be nil.
+	HangUp func()
+
 	db      *sql.DB // of the reads
 	control *sql.DB // of the probes
 	place   int     // among the group's replicas

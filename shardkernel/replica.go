@@ -54,6 +54,9 @@ func (k *Kernel) choose(ctx context.Context, s *Session, ex *plan.Execution) (ex
 	if !k.grouped || !ex.Replica || ex.Reads == plan.ReadsPrimary {
 		return branches, nil
 	}
+	if branches != nil && (!s.inTransaction() || !s.opts.ReadOnly || s.pins != nil) {
+		return branches, nil
+	}
 	units := unitsOf(ex)
 	member := k.member
 	switch {
@@ -64,8 +67,6 @@ func (k *Kernel) choose(ctx context.Context, s *Session, ex *plan.Execution) (ex
 			}
 			return k.member(ctx, of)
 		}
-	case !s.inTransaction() || !s.opts.ReadOnly || s.pins != nil:
-		return branches, nil
 	case k.transactional(units, TransactionalDynamic):
 		branches = nil
 	case k.transactional(units, TransactionalFixed):

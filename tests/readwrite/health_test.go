@@ -152,7 +152,10 @@ func TestAPausedReplicaIsOutUntilItGoesOn(t *testing.T) {
 	g := newGroups(t, "paused")
 	g.cfg.ReadwriteSplitting.Health = quick
 	g.open(t)
+	g.run(t, g.primary, 0, "INSERT INTO t_order VALUES (2, 2)")
+	g.catchUp(t)
 	g.becomes(t, true, 10*time.Second)
+	g.reads(t, true)
 	if err := g.replicas[0].Pause(); err != nil {
 		t.Fatal(err)
 	}
@@ -161,10 +164,25 @@ func TestAPausedReplicaIsOutUntilItGoesOn(t *testing.T) {
 			t.Error(err)
 		}
 	}()
+	// What waits for it is sent elsewhere.
+	var readers sync.WaitGroup
+	for _, sql := range []string{"SELECT id FROM t_order WHERE id = 2", "SELECT id FROM t_order ORDER BY id"} {
+		for range 4 {
+			readers.Go(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+				defer cancel()
+				var ids []int64
+				if err := g.db.WithContext(ctx).Raw(sql).Scan(&ids).Error; err != nil || len(ids) != 1 {
+					t.Errorf("%s: %v, %v", sql, ids, err)
+				}
+			})
+		}
+	}
 	g.becomes(t, false, 5*time.Second)
 	if s := g.replica(t); !strings.Contains(s.Reason, "no answer within") {
 		t.Errorf("state %+v", s)
 	}
+	readers.Wait()
 	g.reads(t, false)
 	if err := g.replicas[0].Resume(); err != nil {
 		t.Fatal(err)

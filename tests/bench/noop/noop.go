@@ -63,6 +63,7 @@ var variables = [][]driver.Value{
 	{"lower_case_table_names", "0"},
 	{"div_precision_increment", "4"},
 	{"max_sort_length", "1024"},
+	{"max_allowed_packet", "16777216"},
 	{"sql_mode", "STRICT_TRANS_TABLES"},
 	{"time_zone", "+00:00"},
 	{"sql_auto_is_null", "OFF"},
