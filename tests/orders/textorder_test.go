@@ -350,3 +350,11 @@ func TestGroupsThatComeInOrderNeedNoRoom(t *testing.T) {
 		}
 	}
 }
+
+func TestPositionsBehindTheStarOfAJoin(t *testing.T) {
+	compare(t, []query{
+		{sql: "SELECT * FROM t_ent_order o JOIN t_ent_order_detail d ON o.id = d.order_id AND o.ent_id = d.ent_id ORDER BY 4, 26 DESC, 1"},
+		{sql: "SELECT d.*, o.* FROM t_ent_order o LEFT JOIN t_ent_order_detail d ON o.id = d.order_id AND o.ent_id = d.ent_id ORDER BY 3, 25, 8, 5 LIMIT 25"},
+		{sql: "SELECT status, UPPER(name), COUNT(*), MIN(CONCAT(code, label)) FROM t_ent_order WHERE name IS NULL OR LENGTH(name) > 1 GROUP BY status, UPPER(name) ORDER BY status, COUNT(*) DESC, UPPER(name)", folded: []int{1, 3}},
+	})
+}

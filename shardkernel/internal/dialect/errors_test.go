@@ -66,3 +66,22 @@ func TestAnswersThatTellOfOtherColumnsAreKnownByNumber(t *testing.T) {
 		t.Error("an error without a number counts")
 	}
 }
+
+func TestMistakesHaveNoReason(t *testing.T) {
+	for _, test := range []struct {
+		err    error
+		reason string
+		ok     bool
+	}{
+		{&mysql.MySQLError{Number: 1052, SQLState: [5]byte{'2', '3', '0', '0', '0'}, Message: "ambiguous"}, "ambiguous", true},
+		{&mysql.MySQLError{Number: 1054, SQLState: [5]byte{'4', '2', 'S', '2', '2'}, Message: "unknown column"}, "", true},
+		{fmt.Errorf("asked: %w", &mysql.MySQLError{Number: 1267, Message: "illegal mix"}), "", true},
+		{&mysql.MySQLError{Number: 1040, SQLState: [5]byte{'0', '8', '0', '0', '4'}, Message: "too many connections"}, "", false},
+		{&mysql.MySQLError{Number: 1317, SQLState: [5]byte{'7', '0', '1', '0', '0'}, Message: "interrupted"}, "", false},
+		{mysql.ErrInvalidConn, "", false},
+	} {
+		if reason, ok := Misunderstood(test.err); reason != test.reason || ok != test.ok {
+			t.Errorf("%v: %q, %v; want %q, %v", test.err, reason, ok, test.reason, test.ok)
+		}
+	}
+}

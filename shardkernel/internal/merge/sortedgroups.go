@@ -18,6 +18,8 @@ type sortedGroups struct {
 	cells []cell         // the keys of the group that is open
 	ahead bool
 	ended bool
+	// held is what the open group takes of memory, which others may share.
+	held account
 }
 
 func newSortedGroups(recipe *plan.Merge, head *header, in *inputs, memory *account) (*sortedGroups, error) {
@@ -56,13 +58,19 @@ func (g *sortedGroups) next(dest []driver.Value) error {
 
 // group reads the next group to its end.
 func (g *sortedGroups) group() (*group, error) {
+	// What the group before held is the caller's now.
+	if err := g.memory.hold(-g.held.rows, -g.held.bytes); err != nil {
+		return nil, err
+	}
+	g.held = account{}
 	if !g.ahead {
 		if err := g.read(); err != nil {
 			return nil, err
 		}
 	}
 	g.ahead = false
-	g.memory.release() // what the group before held is the caller's
+	before := *g.memory
+	defer func() { g.held = account{rows: g.memory.rows - before.rows, bytes: g.memory.bytes - before.bytes} }()
 	open, err := g.open(g.row, 0)
 	if err != nil {
 		return nil, err

@@ -146,6 +146,30 @@ func TestGroupsInOrderAreHeldOneAtATime(t *testing.T) {
 	}
 }
 
+// The branches of a UNION share what a statement may hold.
+func TestGroupsInOrderLeaveWhatOthersHold(t *testing.T) {
+	memory := &account{limits: Limits{}.withDefaults()}
+	if err := memory.hold(7, 700); err != nil {
+		t.Fatal(err)
+	}
+	in := &inputs{cursors: asRows([]*fake{cursor(byNameColumns,
+		row(int64(1), text("b"), int64(1), text("1"), int64(1), text("b")),
+		row(int64(1), text("a"), int64(1), text("1"), int64(1), text("a")))})}
+	_, rows, err := open(byName(2), in, memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dest := make([]driver.Value, 5)
+	for err == nil {
+		if err = rows.next(dest); err == nil && memory.rows != 8 {
+			t.Errorf("%d rows are held, want 8", memory.rows)
+		}
+	}
+	if !isEnd(err) || memory.rows != 7 || memory.bytes != 700 {
+		t.Errorf("the end: %v; %d rows of %d bytes are held", err, memory.rows, memory.bytes)
+	}
+}
+
 func TestGroupsOutOfOrderAreRefused(t *testing.T) {
 	disordered := cursor(byNameColumns,
 		row(int64(1), text("a"), int64(1), text("1"), int64(1), text("a")),

@@ -355,6 +355,7 @@ func (j *joiner) combine(n *ast.Join, left, right side, nullable bool) side {
 		all.using[name] = l // of an outer join the preserved side's
 	}
 	scope := j.scopeOf(j.block)
+	scope.Merged = j.block.merged
 	scope.Joins = append(scope.Joins, out)
 	return all
 }

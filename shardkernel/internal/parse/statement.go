@@ -114,6 +114,8 @@ type Scope struct {
 	// Joins holds the joins of the block's FROM in text order. It is empty for
 	// one table.
 	Joins []Join
+	// Merged is true when NATURAL or USING makes one column of two.
+	Merged bool
 	// Derived is true when FROM holds a derived table or a reference to a
 	// common table expression.
 	Derived bool

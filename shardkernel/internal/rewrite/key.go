@@ -193,7 +193,7 @@ func (r *recipe) place(by *parse.ByItem, s spelling, alias, clause string) (plan
 		if by.Column != nil {
 			return plan.ColumnRef{Index: by.Position - 1}, nil
 		}
-		if slices.ContainsFunc(r.selection.Items, isStar) && r.hidesOrder() {
+		if slices.ContainsFunc(r.selection.Items, isStar) && (r.hidesOrder() || r.ask != nil) {
 			return plan.ColumnRef{}, refuse(clause+" "+r.text(by.Span), "what a column shows may not tell its order, and which one it is is hidden by *", "name the column")
 		}
 		if by.Position > len(r.selection.Items) { // every * is at least one column

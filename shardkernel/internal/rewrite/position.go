@@ -1,39 +1,50 @@
 package rewrite
 
 import (
+	"slices"
+
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 )
 
-// reveal finds what a position behind a * stands for: a column of the *, or an
-// item. It returns the item of ORDER BY or GROUP BY as it is where that cannot be
-// told.
+// reveal finds what a position behind a * stands for: an item, or a column of the
+// *, before whose name its span stands then. It returns the item of ORDER BY or
+// GROUP BY as it is where that cannot be told.
 func (r *recipe) reveal(by *parse.ByItem) *parse.ByItem {
 	if by.Position == 0 || by.Item >= 0 {
 		return by
 	}
-	left := by.Position
+	left, found := by.Position, *by
 	for k := range r.selection.Items {
 		item := &r.selection.Items[k]
 		if !item.Star {
 			if left--; left == 0 {
-				found := *by
 				found.Item = k
 				return &found
 			}
 			continue
 		}
-		table, ok := r.tableOfStar()
+		tables, ok := r.tablesOfStar(item)
 		if !ok {
 			return by
 		}
-		columns := r.tableOf(table).Columns
-		for i := range columns {
-			if columns[i].Invisible {
-				continue
-			}
-			if left--; left == 0 {
-				found := *by
+		for _, table := range tables {
+			columns := r.tableOf(table).Columns
+			for i := range columns {
+				if columns[i].Invisible {
+					continue
+				}
+				if left--; left > 0 {
+					continue
+				}
 				found.Column = &parse.Column{Table: table, Name: columns[i].Name}
+				switch {
+				case item.StarOf != "": // "t." of t.*
+					found.Span = parse.Span{Start: item.Start, End: item.End - 1}
+				case r.columnOf(&parse.Column{Table: parse.AnyTable, Name: columns[i].Name}) == nil:
+					return by // several tables have such a column
+				default:
+					found.Span = parse.Span{}
+				}
 				return &found
 			}
 		}
@@ -41,12 +52,19 @@ func (r *recipe) reveal(by *parse.ByItem) *parse.ByItem {
 	return by
 }
 
-// tableOfStar returns the one table whose columns every * stands for.
-func (r *recipe) tableOfStar() (table int, ok bool) {
+// tablesOfStar returns the tables whose columns a * stands for, one behind the
+// other; ok is false where that is not known.
+func (r *recipe) tablesOfStar(item *parse.Item) (tables []int, ok bool) {
 	scope := &r.template.stmt.Scopes[0]
-	tables := r.tables()
-	if scope.Sources != 1 || scope.Derived || len(tables) != 1 || r.tableOf(tables[0]) == nil {
-		return 0, false
+	switch {
+	case item.StarOf != "":
+		tables = []int{r.tableNamed(item.StarOf)}
+	case scope.Merged || scope.Derived:
+		return nil, false
+	default:
+		if tables = r.tables(); scope.Sources != len(tables) {
+			return nil, false
+		}
 	}
-	return tables[0], true
+	return tables, !slices.ContainsFunc(tables, func(table int) bool { return r.tableOf(table) == nil })
 }

@@ -38,7 +38,7 @@ func (r *recipe) spellingOf(by *parse.ByItem) spelling {
 		item := &r.selection.Items[by.Item]
 		s.Span, s.column, aggregate, aggregated = item.Expr, item.Column, item.Aggregate, item.HasAggregate
 	case by.Position > 0 && by.Column != nil:
-		s.Span, s.suffix = parse.Span{}, quote(by.Column.Name, '`')
+		s.Span, s.suffix = by.Span, quote(by.Column.Name, '`')
 	case by.Position > 0:
 		s.behindStar, s.column = true, nil
 	case s.column != nil && s.column.Table == parse.AnyTable:
