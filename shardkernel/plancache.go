@@ -200,6 +200,7 @@ func (k *Kernel) compiler(ctx context.Context) (compiler, error) {
 	c.server.DivPrecision = settings.DivPrecisionIncrement
 	c.server.Interpolates = !k.sources[k.rules.DefaultDataSource].preparesArguments()
 	c.server.Returning = settings.Returning()
+	c.server.LendsTypes = settings.Flavour == "MariaDB"
 	if settings.LowerCaseTableNames == 0 {
 		c.rules = k.rules
 	}

@@ -3,6 +3,7 @@ package merge
 import (
 	"database/sql/driver"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/gormshard/sharding/internal/fault"
@@ -43,7 +44,8 @@ func (g *Gathering) Release() {
 // limit, and with fault.ErrUnsupported for a row that is the name of a column
 // instead, whose value cannot be carried. What it returns then has no meaning.
 func (g *Gathering) JSON(table string, cursors []driver.Rows) string {
-	text := []byte{'['}
+	var text strings.Builder
+	text.WriteByte('[')
 	var wg sync.WaitGroup
 	for _, cursor := range cursors {
 		read := func() {
@@ -60,7 +62,8 @@ func (g *Gathering) JSON(table string, cursors []driver.Rows) string {
 		wg.Go(read)
 	}
 	wg.Wait()
-	return string(append(text, ']'))
+	text.WriteByte(']')
+	return text.String()
 }
 
 // Fail keeps the first failure of whatever the statement reads.
@@ -83,7 +86,7 @@ func (g *Gathering) Failed() error {
 	return g.failed
 }
 
-func (g *Gathering) read(table string, cursor driver.Rows, text *[]byte) error {
+func (g *Gathering) read(table string, cursor driver.Rows, text *strings.Builder) error {
 	dest := make([]driver.Value, len(cursor.Columns()))
 	for {
 		err := cursor.Next(dest)
@@ -110,7 +113,7 @@ func (g *Gathering) read(table string, cursor driver.Rows, text *[]byte) error {
 }
 
 // add adds a row to the text of its table.
-func (g *Gathering) add(table string, row []byte, text *[]byte) error {
+func (g *Gathering) add(table string, row []byte, text *strings.Builder) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.failed != nil {
@@ -124,10 +127,10 @@ func (g *Gathering) add(table string, row []byte, text *[]byte) error {
 		return fmt.Errorf("sharding: reading the rows of %s for another data source, %d so far: %w: it takes %d bytes at a time; narrow the statement, or raise max_allowed_packet of the servers",
 			table, g.memory.rows, fault.ErrTooManyRows, g.most)
 	}
-	if len(*text) > 1 {
-		*text = append(*text, ',')
+	if text.Len() > 1 {
+		text.WriteByte(',')
 	}
-	*text = append(*text, row...)
+	text.Write(row)
 	return nil
 }
 

@@ -77,7 +77,7 @@ func (p *pipeline) compile(sql string) (*compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &compiled{pipeline: p, program: program, template: rewrite.Compile(program, rewrite.Server{Dialect: p.dialect, DivPrecision: 4, Returning: true})}, nil
+	return &compiled{pipeline: p, program: program, template: rewrite.Compile(program, rewrite.Server{Dialect: p.dialect, DivPrecision: 4, Returning: true, LendsTypes: true})}, nil
 }
 
 // run plans one execution as the kernel does: what cannot be put together from

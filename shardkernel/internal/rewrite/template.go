@@ -58,6 +58,9 @@ type Server struct {
 	Interpolates bool
 	// Returning is true where INSERT … RETURNING is known.
 	Returning bool
+	// LendsTypes is true where a recursive common table expression is known to have
+	// exactly the types of its first rows: MariaDB.
+	LendsTypes bool
 }
 
 // Compile prepares the program's statement.
