@@ -77,6 +77,9 @@ func New(lookup func(name string) (*Source, error), limits Limits) *Executor {
 // caller closes every cursor, and ctx has to live until then. br is the
 // transaction to run in, and a nil interface outside one.
 //
+// Outside a transaction, closing a cursor of several before its end may end the
+// others with an error: nobody wants one of them without the rest.
+//
 // The rows of a plan with InTurn are complete in memory when Query returns.
 //
 // A plan of one unit streams always, in a transaction from the branch's
