@@ -35,12 +35,16 @@ func (r *recipe) groupColumns() []parse.Column {
 // and only the order is made of all of them.
 func (r *recipe) ownGroups() error {
 	r.own = true
-	if len(r.selection.OrderBy) > 0 {
+	switch {
+	case len(r.selection.OrderBy) > 0:
 		if err := r.orderBy(); err != nil {
 			return err
 		}
-	} else if err := r.orderByGroups(); err != nil {
-		return err
+	case r.selection.Distinct: // a group key that is not selected would count for DISTINCT
+	default:
+		if err := r.orderByGroups(); err != nil {
+			return err
+		}
 	}
 	if r.selection.Distinct && (r.padded() || !r.separates(r.selectedColumns())) {
 		if err := r.distinctGroups(); err != nil {
