@@ -49,6 +49,11 @@ func preview(ctx context.Context, kernel *shardkernel.Kernel, query string, args
 			p.add(ex.Gather.Tables[i].Rows.Units)
 		}
 	}
+	if ex.First != nil {
+		for i := range ex.First.Subqueries {
+			p.add(ex.First.Subqueries[i].Rows.Units)
+		}
+	}
 	p.add(ex.Units)
 	return p, nil
 }

@@ -52,7 +52,7 @@ func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) 
 	if err != nil {
 		return Direct{}, nil, err
 	}
-	if len(ex.Units) != 1 || ex.Merge != nil || ex.Gather != nil || ex.DDL || ex.Clock || k.props.StatementTimeout > 0 { // the driver's rows end the time limit
+	if len(ex.Units) != 1 || ex.Merge != nil || ex.Gather != nil || ex.First != nil || ex.DDL || ex.Clock || k.props.StatementTimeout > 0 { // the driver's rows end the time limit
 		return Direct{}, &Planned{execution: ex, from: origin{s, told, text, args}}, nil
 	}
 	u := &ex.Units[0]

@@ -92,6 +92,12 @@ func (k *Kernel) routed(ctx context.Context, told *hints, s *statement, text str
 	if errors.Is(err, fault.ErrUnsupported) && columns.err == nil && s.program.Statement().Union != nil {
 		ex, err = k.unioned(ctx, told, s, in)
 	}
+	if errors.Is(err, fault.ErrUnsupported) && columns.err == nil && len(s.program.Statement().Subqueries) > 0 && s.explained == nil {
+		preceded, failed := k.preceded(ctx, told, s, in)
+		if preceded != nil && failed == nil {
+			ex, err = preceded, nil
+		}
+	}
 	if errors.Is(err, fault.ErrUnsupported) && columns.err == nil {
 		if gathered, failed := k.gathered(s, in); gathered != nil && failed == nil {
 			ex, err = gathered, nil
@@ -109,7 +115,7 @@ func (k *Kernel) routed(ctx context.Context, told *hints, s *statement, text str
 		}
 		k.recomment(ex, text)
 	}
-	if err == nil && len(args) > 0 && len(ex.Units) > 1 {
+	if err == nil && len(args) > 0 && len(ex.Units) > 1 && ex.First == nil {
 		k.keepProtocol(ex)
 	}
 	if err == nil && len(ex.Units) > 1 {

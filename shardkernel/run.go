@@ -126,6 +126,9 @@ func (k *Kernel) merged(ctx context.Context, ex *plan.Execution, branches execut
 		rows, _, err := k.queryNumbered(ctx, ex, branches)
 		return rows, err
 	}
+	if ex.First != nil {
+		return k.queryPreceded(ctx, ex, branches)
+	}
 	if ex.Gather != nil {
 		return k.queryGathered(ctx, ex, branches)
 	}
@@ -226,6 +229,13 @@ func (k *Kernel) execOn(ctx context.Context, ex *plan.Execution, branches execut
 
 // checkSources makes sure that the servers a statement goes to have been checked.
 func (k *Kernel) checkSources(ctx context.Context, ex *plan.Execution) error {
+	if ex.First != nil {
+		for i := range ex.First.Subqueries {
+			if err := k.checkSources(ctx, &ex.First.Subqueries[i].Rows); err != nil {
+				return err
+			}
+		}
+	}
 	if ex.Gather != nil {
 		for i := range ex.Gather.Tables {
 			if err := k.checkSources(ctx, &ex.Gather.Tables[i].Rows); err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/gormshard/sharding/shardkernel/internal/route"
 )
 
-// branch is a branch of a UNION as a statement of its own.
+// branch is a part of a statement, such as a branch of a UNION, as a statement of
+// its own.
 type branch struct {
 	*statement
 	kernel *Kernel
@@ -30,15 +31,20 @@ func (b *branch) Plan(args []any) (*plan.Execution, error) {
 func (k *Kernel) unioned(ctx context.Context, told *hints, s *statement, in route.Input) (ex *plan.Execution, err error) {
 	defer recovered(&err)
 	return s.rewrite.Union(in.Args, in.Meta, func(text string) (rewrite.Branch, error) {
-		part, err := k.statement(ctx, text)
-		if err == nil && part.program == nil {
-			part, err = k.unnamed(ctx, text)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return &branch{part, k, ctx, told, text}, nil
+		return k.branch(ctx, told, text)
 	})
+}
+
+// branch prepares a part of a statement that is a statement of its own.
+func (k *Kernel) branch(ctx context.Context, told *hints, text string) (rewrite.Branch, error) {
+	part, err := k.statement(ctx, text)
+	if err == nil && part.program == nil {
+		part, err = k.unnamed(ctx, text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &branch{part, k, ctx, told, text}, nil
 }
 
 // unnamed parses the text of a SELECT that names no configured table.

@@ -82,6 +82,7 @@ func (b *builder) buildSelect(n *ast.SelectStmt) {
 	}
 	sel.TailStart = b.end(tail - 1)
 	b.stmt.Select = sel
+	b.stmt.Subqueries = b.subqueries(&c)
 }
 
 // findClauses finds the clauses by their keywords, which are reserved: unquoted

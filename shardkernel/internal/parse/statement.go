@@ -48,6 +48,8 @@ type Statement struct {
 	// Wrapped holds the columns that stand inside a function or in arithmetic in
 	// WHERE, and in ON where it holds for every row.
 	Wrapped []Column
+	// Subqueries are those in WHERE and HAVING of Select, in text order.
+	Subqueries []Subquery
 
 	Select *Select // outermost SELECT that is a single query block, else nil
 	Union  *Union  // outermost UNION of query blocks, else nil

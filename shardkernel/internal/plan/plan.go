@@ -102,6 +102,8 @@ type Execution struct {
 	// Gather is set where the one unit is given the rows of other data sources; nil
 	// for all others.
 	Gather *Gather
+	// First is set where subqueries run before the statement; nil for all others.
+	First *First
 	// Clock lets all units read one clock: NOW() and its like, and columns that
 	// default to it, give the same on every node. Now is that time, in seconds; if
 	// empty it is the time of the first unit's data source.

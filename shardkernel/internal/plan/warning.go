@@ -10,6 +10,9 @@ func (e *Execution) Warnings() []string {
 	if e.Gather != nil {
 		return e.Gather.warnings(e.Units[0].DataSource)
 	}
+	if e.First != nil {
+		return e.First.warnings(e)
+	}
 	if len(e.Units) < 2 {
 		return nil
 	}
@@ -50,6 +53,11 @@ func (e *Execution) eachUnit(visit func(u *Unit)) {
 			e.Gather.Tables[i].Rows.eachUnit(visit)
 		}
 	}
+	if e.First != nil {
+		for i := range e.First.Subqueries {
+			e.First.Subqueries[i].Rows.eachUnit(visit)
+		}
+	}
 	for i := range e.Units {
 		visit(&e.Units[i])
 	}
@@ -73,6 +81,11 @@ func (e *Execution) Nodes() int {
 			n++
 		}
 	}
+	if e.First != nil {
+		for i := range e.First.Subqueries {
+			n = max(n, e.First.Subqueries[i].Rows.Nodes())
+		}
+	}
 	return n
 }
 
@@ -86,13 +99,25 @@ func (g *Gather) warnings(home string) []string {
 	return out
 }
 
+// warnings name what is to be said of the subqueries and of the statement behind
+// them.
+func (f *First) warnings(e *Execution) []string {
+	var out []string
+	for i := range f.Subqueries {
+		out = append(out, f.Subqueries[i].Rows.Warnings()...)
+	}
+	behind := *e
+	behind.First = nil
+	return append(append(out, "the rows of a subquery are read first and handed to every node that is asked then, up to props.maxMergeRows and maxMergeBytes"), behind.Warnings()...)
+}
+
 // InMemory reports whether a number of rows is held in memory that grows with the
 // tables. Groups that come in order are held one at a time if each unit has a
 // connection of its own, as it surely has where data sources have one unit.
 func (e *Execution) InMemory() bool {
 	m := e.Merge
 	switch {
-	case e.Gather != nil:
+	case e.Gather != nil, e.First != nil:
 		return true
 	case m == nil, m.Sorted > 0 && e.Sources() == len(e.Units):
 		return false

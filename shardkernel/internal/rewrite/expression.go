@@ -243,6 +243,11 @@ func (c *computing) constant(o parse.Operand, compared bool) (*plan.Expr, error)
 	switch v := arg.(type) {
 	case nil:
 		return &plan.Expr{Op: plan.OpConstant}, nil
+	case *plan.Found:
+		if !v.Number {
+			return nil, c.refuse("what a subquery gives in it is no exact number")
+		}
+		return &plan.Expr{Op: plan.OpConstant, Const: v.Constant}, nil
 	case parse.Decimal:
 		return &plan.Expr{Op: plan.OpConstant, Const: plan.Decimal(v)}, nil
 	case string:

@@ -93,7 +93,7 @@ func orderService(t testing.TB, more ...func(cfg *config.Config, types map[strin
 var digits = regexp.MustCompile(`\((\d+),(\d+)\)`)
 
 // TestGoldenRoutes runs testdata/*.txt: after a line "route" with the
-// arguments, optionally with "sqlite", "nometa", "described", "gather", "markers=n"
+// arguments, optionally with "sqlite", "nometa", "described", "first", "gather", "markers=n"
 // or a hint such as "table=t_doc:3" before them, comes the
 // statement, then ----, then what it becomes. A blank line ends a case, # begins
 // a comment.
@@ -164,6 +164,8 @@ func runGolden(t *testing.T, p pipeline, block string, total *int) string {
 			p.meta = nil
 		case "described":
 			p.describe = describeByName
+		case "first":
+			p.precedes = true
 		case "gather":
 			p.gathers = true
 		default:

@@ -33,6 +33,7 @@ type pipeline struct {
 	// describe answers in the place of a server; nil where nobody is asked.
 	describe route.Describer
 	gathers  bool // what else is refused may be gathered
+	precedes bool // subqueries may run first
 }
 
 func (p *pipeline) input(args []any) route.Input {
@@ -98,6 +99,12 @@ func (c *compiled) run(args []any) (*plan.Execution, error) {
 			return e, err
 		}
 	}
+	if c.pipeline.precedes {
+		if e, failed := c.preceded(args); e != nil && failed == nil {
+			c.result = new(route.Result) // the units are those of another text
+			return e, nil
+		}
+	}
 	if !c.pipeline.gathers {
 		return nil, err
 	}
@@ -108,6 +115,33 @@ func (c *compiled) run(args []any) (*plan.Execution, error) {
 		}
 	}
 	return nil, err
+}
+
+// preceded plans the subqueries that run first and, as long as nothing is known of
+// their rows, the statement behind them.
+func (c *compiled) preceded(args []any) (*plan.Execution, error) {
+	p, err := c.template.Precede(args, c.pipeline.meta, c.pipeline.branch)
+	if p == nil || err != nil {
+		return nil, err
+	}
+	outer, err := c.pipeline.compile(p.Text)
+	if err != nil {
+		return nil, err
+	}
+	e, err := outer.scattered(p.Args)
+	if err != nil {
+		return nil, err
+	}
+	e.First = &plan.First{Subqueries: p.Subqueries}
+	for i := range e.Units {
+		u := &e.Units[i]
+		for n, arg := range u.Args {
+			if found, ok := arg.(*plan.Found); ok {
+				u.Args[n] = "«" + found.SQL + "»"
+			}
+		}
+	}
+	return e, nil
 }
 
 // gatheredResult is what a gathering comes to for the statement's own unit.
@@ -332,6 +366,12 @@ func printExecution(e *plan.Execution) string {
 		b.WriteString(" query")
 	}
 	fmt.Fprintf(&b, " — %s\n", e.Reason)
+	if e.First != nil {
+		for i := range e.First.Subqueries {
+			fmt.Fprintf(&b, "first: %s", strings.ReplaceAll(strings.TrimSuffix(printExecution(&e.First.Subqueries[i].Rows), "\n"), "\n", "\n  "))
+			b.WriteString("\n")
+		}
+	}
 	if e.Gather != nil {
 		for i := range e.Gather.Tables {
 			for _, u := range e.Gather.Tables[i].Rows.Units {

@@ -53,7 +53,7 @@ func (t *Template) Union(args []any, meta route.Meta, compile func(text string) 
 		if b.execution, err = b.Plan(w.argsOf(i)); err != nil {
 			return nil, err
 		}
-		if e := b.execution; e.Write || e.DDL || e.InTurn || e.Numbering != nil || e.Gather != nil || len(e.Units) == 0 {
+		if e := b.execution; e.Write || e.DDL || e.InTurn || e.Numbering != nil || e.Gather != nil || e.First != nil || len(e.Units) == 0 {
 			return nil, refuse("UNION", "a branch of it has no answer of its own", "")
 		}
 	}

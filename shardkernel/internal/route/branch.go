@@ -35,3 +35,15 @@ func (p *Program) AnyUnit(source string) *Unit {
 	}
 	return u
 }
+
+// unpreceded are the features by which a subquery may mean another thing before
+// the statement around it runs.
+const unpreceded = unsplit | parse.FeatureNow | parse.FeatureRandom | parse.FeatureOuterAggregate | parse.FeatureCTE
+
+// Precedes reports whether subqueries of the statement may run before it.
+func (p *Program) Precedes() bool {
+	return len(p.stmt.Subqueries) > 0 && p.stmt.Features&unpreceded == 0
+}
+
+// Everywhere reports whether every data source can answer the statement alone.
+func (p *Program) Everywhere() bool { return len(p.refs) == 0 && p.single == "" }

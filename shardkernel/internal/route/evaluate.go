@@ -5,6 +5,7 @@ import (
 
 	"github.com/gormshard/sharding/shardkernel/algorithm"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
+	"github.com/gormshard/sharding/shardkernel/internal/plan"
 	"github.com/gormshard/sharding/shardkernel/internal/rule"
 	"github.com/gormshard/sharding/shardkernel/internal/value"
 )
@@ -101,6 +102,14 @@ func (e *evaluation) evalValues(r *reference, x *expr) (set nodeSet, every bool)
 		}
 	}
 	column := e.column(r.rule, x.key)
+	if found := e.found(x); found != nil {
+		for _, v := range found.Values {
+			if e.addValue(r, x.key, column, &parse.Operand{Kind: parse.OperandLiteral, Literal: v}, &set) {
+				return nodeSet{}, all
+			}
+		}
+		return set, false
+	}
 	if x.list == noList || len(x.values) < 2 {
 		for i := range x.values {
 			if e.addValue(r, x.key, column, &x.values[i], &set) {
@@ -379,11 +388,39 @@ func (e *evaluation) arg(o *parse.Operand) (arg any, known bool) {
 			}
 			return nil, false
 		}
+		if found, ok := e.args[o.Param].(*plan.Found); ok {
+			return scalar(found)
+		}
 		return e.args[o.Param], true
 	case parse.OperandExpr:
 		return e.fold(o.Expr)
 	}
 	return nil, false
+}
+
+// found returns the known rows of the subquery that is the list of an IN; nil for
+// anything else.
+func (e *evaluation) found(x *expr) *plan.Found {
+	if len(x.values) != 1 || x.values[0].Kind != parse.OperandParam || x.values[0].Param >= len(e.args) {
+		return nil
+	}
+	found, _ := e.args[x.values[0].Param].(*plan.Found)
+	if found == nil || !found.List || !found.Known {
+		return nil
+	}
+	return found
+}
+
+// scalar returns the value that a subquery found. Of several rows the server says
+// that they are too many.
+func scalar(found *plan.Found) (arg any, known bool) {
+	switch {
+	case found.List, !found.Known, len(found.Values) > 1:
+		return nil, false
+	case len(found.Values) == 0:
+		return nil, true
+	}
+	return found.Values[0], true
 }
 
 // fold computes an operation on constants.
