@@ -261,7 +261,7 @@ func sole(s *parse.Select) bool {
 
 // fromRows selects from the rows, which LIMIT makes a table of their own.
 func fromRows(selected, given, columns string) string {
-	return "SELECT " + selected + " FROM (SELECT " + given + " FROM JSON_TABLE(?, '$[*]' COLUMNS (" + columns + ")) AS j LIMIT " + allRows + ") AS k"
+	return "SELECT " + selected + " FROM (SELECT " + given + " FROM JSON_TABLE(?, '$[*]' COLUMNS (" + columns + ")) AS j" + allRows + ") AS k"
 }
 
 func carriedNumber(typ string, integer bool) *carriedRows {
