@@ -239,7 +239,7 @@ func TestGeneratedSelectsAnswerAsUnsharded(t *testing.T) {
 	clusters := newClusters(t, "select", topologies...)
 	r := newReport()
 	failures := 0
-	for seed := range seeds(t, 100, 0.7) {
+	for seed := range seeds(t, 200, 0.7) {
 		for p := range profiles {
 			ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 			problem := judge(ctx, clusters, seed, p, r)

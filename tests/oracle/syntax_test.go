@@ -77,7 +77,7 @@ func parsed(p fragment) (ast.StmtNode, bool) {
 // restored writes a node, which was parsed from a fragment with the arguments.
 func restored(n ast.Node, args []any) (out fragment, ok bool) {
 	var b strings.Builder
-	flags := format.DefaultRestoreFlags | format.RestoreStringEscapeBackslash | format.RestoreStringWithoutDefaultCharset | format.RestoreSpacesAroundBinaryOperation | format.RestoreBracketAroundBetweenExpr
+	flags := format.DefaultRestoreFlags | format.RestoreStringEscapeBackslash | format.RestoreStringWithoutDefaultCharset | format.RestoreSpacesAroundBinaryOperation
 	if err := n.Restore(format.NewRestoreCtx(flags, &b)); err != nil {
 		return out, false
 	}
