@@ -53,10 +53,19 @@ func (h *header) fits(rows driver.Rows) error {
 
 // sameValues reports whether drivers give the values of two types alike.
 func sameValues(a, b string) bool {
-	if _, ok := value.WiderType(a, b); ok {
+	if _, ok := value.WiderType(asText(a), asText(b)); ok {
 		return true
 	}
 	return isInteger(a) && isInteger(b) && strings.HasPrefix(a, "UNSIGNED") == strings.HasPrefix(b, "UNSIGNED")
+}
+
+// asText is the type of text that the values of ENUM and SET come as: which of both
+// an extreme of them is depends on the server's plan.
+func asText(typeName string) string {
+	if typeName == "ENUM" || typeName == "SET" {
+		return "VARCHAR"
+	}
+	return typeName
 }
 
 // isInteger reports whether a type is one of integers, which end alike.
