@@ -36,7 +36,7 @@ func (h *Header) Give(rows driver.Rows) (driver.Rows, error) {
 }
 
 // fits reports the first column of rows whose values are not those of the header's
-// type.
+// type. Where rows are of an ENUM or SET the header takes their type.
 func (h *header) fits(rows driver.Rows) error {
 	names := rows.Columns()
 	if len(names) != len(h.names) {
@@ -46,6 +46,9 @@ func (h *header) fits(rows driver.Rows) error {
 		want := &h.columns[i]
 		if !sameValues(want.typeName, got.typeName) || want.hasScale && got.hasScale && want.scale != got.scale {
 			return errDoesNotFit(fmt.Sprintf("column %d, %q, is %s with %d decimals and was computed as %s with %d", i+1, h.names[i], want.typeName, want.scale, got.typeName, got.scale))
+		}
+		if asText(got.typeName) != got.typeName { // the header's statement groups nothing
+			want.typeName = got.typeName
 		}
 	}
 	return nil
@@ -59,8 +62,8 @@ func sameValues(a, b string) bool {
 	return isInteger(a) && isInteger(b) && strings.HasPrefix(a, "UNSIGNED") == strings.HasPrefix(b, "UNSIGNED")
 }
 
-// asText is the type of text that the values of ENUM and SET come as: which of both
-// an extreme of them is depends on the server's plan.
+// asText is the type of text that the values of ENUM and SET come as. An extreme of
+// them is a text until a server groups by a table of its own, which has their type.
 func asText(typeName string) string {
 	if typeName == "ENUM" || typeName == "SET" {
 		return "VARCHAR"
