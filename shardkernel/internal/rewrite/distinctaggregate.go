@@ -152,8 +152,8 @@ func (r *recipe) refine(column plan.ColumnRef) {
 
 // finishDistinct writes the smaller groups into the statements of the nodes.
 func (r *recipe) finishDistinct() error {
-	for i := range r.merge.GroupBy { // of which a server makes groups by sorting
-		r.merge.GroupBy[i].Text.Sorted = r.distinct
+	if r.distinct {
+		r.sortedByServers()
 	}
 	if len(r.refined) == 0 {
 		return nil
@@ -177,6 +177,24 @@ func (r *recipe) finishDistinct() error {
 		r.inserts = append(r.inserts, edit{Span: s.OrderBySpan})
 	}
 	return nil
+}
+
+// sortedByServers tells of the group keys that a server makes groups by sorting
+// them, as it does for aggregates of DISTINCT arguments.
+func (r *recipe) sortedByServers() {
+	n := 0
+	for i := range r.selection.GroupBy {
+		by := r.reveal(&r.selection.GroupBy[i])
+		if by.Constant || n == len(r.merge.GroupBy) {
+			continue
+		}
+		text := &r.merge.GroupBy[n].Text
+		n++
+		text.Sorted = true
+		if known := r.spellingOf(by).known; known != nil {
+			text.Limit = known.WeightLimit
+		}
+	}
 }
 
 // letArrive lets the nodes give the values of the first aggregate of DISTINCT
