@@ -150,6 +150,7 @@ func (k *Kernel) queryPreceded(ctx context.Context, ex *plan.Execution, branches
 		return nil, err
 	}
 	then.Reads = ex.Reads
+	answerAs(ex, then)
 	for i := range then.Units {
 		u := &then.Units[i]
 		size := int64(len(u.SQL))

@@ -102,6 +102,11 @@ func unitsOf(ex *plan.Execution) []*plan.Unit {
 		}
 	}
 	add(ex.Units)
+	if ex.First != nil {
+		for i := range ex.First.Subqueries {
+			units = append(units, unitsOf(&ex.First.Subqueries[i].Rows)...)
+		}
+	}
 	if ex.Gather != nil {
 		units = append(units, &ex.Gather.Header)
 		for i := range ex.Gather.Tables {
@@ -109,6 +114,18 @@ func unitsOf(ex *plan.Execution) []*plan.Unit {
 		}
 	}
 	return units
+}
+
+// answerAs lets who was chosen for the data sources of a statement answer the one
+// that is planned behind its subqueries.
+func answerAs(ex, then *plan.Execution) {
+	members := map[string]string{}
+	for _, u := range unitsOf(ex) {
+		members[u.DataSource] = u.Member
+	}
+	for _, u := range unitsOf(then) {
+		u.Member = members[u.DataSource]
+	}
 }
 
 // transactional reports whether all data sources of a statement read so in a
@@ -184,7 +201,7 @@ func (k *Kernel) replicasFailed(ctx context.Context, ex *plan.Execution, err err
 		}
 	case errors.As(err, &node):
 		tell(node.DataSource, node)
-	case len(ex.Units) == 1 && ex.Gather == nil:
+	case len(ex.Units) == 1 && ex.Gather == nil && ex.First == nil:
 		tell(ex.Units[0].Server(), err)
 	}
 	return failed
