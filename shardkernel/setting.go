@@ -19,7 +19,7 @@ var settable = []string{
 	"transaction_isolation", "transaction_read_only",
 	// How long and how much: an error, never another answer.
 	"innodb_lock_wait_timeout", "lock_wait_timeout", "wait_timeout", "net_read_timeout", "net_write_timeout",
-	"max_statement_time", "max_execution_time", "max_join_size", "max_recursive_iterations", "cte_max_recursion_depth",
+	"max_statement_time", "max_execution_time", "max_join_size", "cte_max_recursion_depth",
 	// How fast.
 	"optimizer_switch", "optimizer_search_depth", "optimizer_prune_level", "optimizer_use_condition_selectivity", "eq_range_index_dive_limit",
 	"join_buffer_size", "sort_buffer_size", "read_buffer_size", "read_rnd_buffer_size", "tmp_table_size", "max_heap_table_size", "bulk_insert_buffer_size",

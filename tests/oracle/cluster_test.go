@@ -40,8 +40,13 @@ func (top topology) keys(t *table) []string {
 }
 
 var topologies = []topology{
-	{"one", 1, 1, 1, false}, {"three", 3, 1, 2, false}, {"eight", 4, 2, 2, false}, {"together", 1, 4, 1, false},
-	{"two", 2, 1, 1, false}, {"sixteen", 8, 2, 2, false}, {"byid", 3, 2, 2, true},
+	{"one", 1, 1, 1, false},
+	{"three", 3, 1, 2, false},
+	{"eight", 4, 2, 2, false},
+	{"together", 1, 4, 1, false},
+	{"two", 2, 1, 1, false},
+	{"sixteen", 8, 2, 2, false},
+	{"byid", 3, 2, 2, true},
 }
 
 // cluster is one topology, and one unsharded database with the same rows.

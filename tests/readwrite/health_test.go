@@ -210,7 +210,9 @@ func TestReadsAreForcedAwayFromReplicas(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_ = rows.Close()
+			if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+				t.Error(err)
+			}
 		}
 		if asked := g.asked(); !strings.HasSuffix(asked, want) {
 			t.Errorf("reads went to %q, want %q", asked, want)

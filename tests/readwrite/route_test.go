@@ -5,6 +5,7 @@ package readwrite_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"strings"
 	"testing"
 
@@ -142,7 +143,7 @@ func TestReadsAfterAWriteOnOneConnectionAreNeverStale(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return rows.Close()
+		return errors.Join(rows.Err(), rows.Close())
 	})
 	if asked := g.asked(); err != nil || asked != "ds1" {
 		t.Errorf("read of the group that was written to: went to %q, %v", asked, err)
@@ -156,7 +157,7 @@ func TestReadsAfterAWriteOnOneConnectionAreNeverStale(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return rows.Close()
+		return errors.Join(rows.Err(), rows.Close())
 	})
 	if asked := g.asked(); err != nil || !strings.HasPrefix(asked, "ds0_r") {
 		t.Errorf("read of the other group: went to %q, %v", asked, err)
@@ -192,7 +193,7 @@ func TestReadOnlyTransactionsReadAsConfigured(t *testing.T) {
 		{config.TransactionalDynamic, "ds0_r0 ds1_r0", "ds0_r1 ds1_r1", true},
 	} {
 		t.Run(test.reads, func(t *testing.T) {
-			g := newGroups(t, "readonly"+strings.ToLower(test.reads))
+			g := newGroups(t, "readonly"+strings.ToLower(test.reads)) //nolint:contextcheck // t carries the context
 			g.configure(func(_ string, group *config.Group) { group.TransactionalReads = test.reads })
 			g.open(t)
 			tx := g.db.Begin(&sql.TxOptions{ReadOnly: true})
@@ -208,8 +209,8 @@ func TestReadOnlyTransactionsReadAsConfigured(t *testing.T) {
 			if asked := g.asked(); asked != test.first {
 				t.Errorf("first read: went to %q, want %q", asked, test.first)
 			}
-			g.run(t, g.primary, 0, "INSERT INTO t_order VALUES (2, 2)")
-			g.catchUp(t)
+			g.run(t, g.primary, 0, "INSERT INTO t_order VALUES (2, 2)") //nolint:contextcheck // t carries the context
+			g.catchUp(t)                                                //nolint:contextcheck // t carries the context
 			if fresh := count() == 1; fresh != test.fresh {
 				t.Errorf("the second read sees a later write: %v, want %v", fresh, test.fresh)
 			}

@@ -56,7 +56,7 @@ func TestASessionOfAContextReadsItsOwnWrites(t *testing.T) {
 				t.Errorf("%s: a row that was written is not read", name)
 			}
 			g.asked()
-			count(context.WithValue(hint.None(ctx), "key", "value"), all) //nolint:revive,staticcheck // any value
+			count(context.WithValue(hint.None(ctx), "key", "value"), all) //nolint:staticcheck // any value
 			want := "ds0 ds1_r0"
 			if name == "several nodes" {
 				want = "ds0 ds1"

@@ -49,7 +49,7 @@ func TestWhatNobodyWaitsForEndsOnTheServers(t *testing.T) {
 
 	t.Run("closed early", func(t *testing.T) {
 		for _, query := range []string{"SELECT * FROM t_row", "SELECT * FROM t_row ORDER BY id"} {
-			rows := a.query(t, t.Context(), query)
+			rows := a.query(t.Context(), t, query)
 			if !rows.Next() {
 				t.Fatal(rows.Err())
 			}
@@ -64,5 +64,4 @@ func TestWhatNobodyWaitsForEndsOnTheServers(t *testing.T) {
 			within(t, 2*time.Second, query+" runs on", func() bool { return len(running(t, watch)) == 0 })
 		}
 	})
-
 }

@@ -173,7 +173,7 @@ func (a *app) inUse() int {
 }
 
 // query runs a SELECT and fails the test when it is refused.
-func (a *app) query(t testing.TB, ctx context.Context, query string, args ...any) *sql.Rows {
+func (a *app) query(ctx context.Context, t testing.TB, query string, args ...any) *sql.Rows {
 	t.Helper()
 	rows, err := a.WithContext(ctx).Raw(query, args...).Rows()
 	if err != nil {

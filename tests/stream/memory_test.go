@@ -56,7 +56,7 @@ func TestStreamedRowsTakeLittleMemory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHeap()
-			rows := a.query(t, t.Context(), tt.query)
+			rows := a.query(t.Context(), t, tt.query)
 			n, last, wrong := 0, int64(0), 0
 			columns, err := rows.Columns()
 			if err != nil {
@@ -112,7 +112,7 @@ func TestBufferedMergesStayUnderTheProcessCap(t *testing.T) {
 	var wg sync.WaitGroup
 	for range statements {
 		wg.Go(func() {
-			rows, err := a.Raw("SELECT * FROM t_row WHERE id > ? ORDER BY id", c.rows-each).Rows()
+			rows, err := a.Raw("SELECT * FROM t_row WHERE id > ? ORDER BY id", c.rows-each).Rows() //nolint:rowserrcheck,sqlclosecheck // below
 			mu.Lock()
 			defer mu.Unlock()
 			h.sample()
@@ -137,11 +137,11 @@ func TestBufferedMergesStayUnderTheProcessCap(t *testing.T) {
 		t.Errorf("%d statements hold their rows and %d were refused: that proves little", len(open), refused)
 	}
 	for _, rows := range slices.Backward(open) {
-		if err := rows.Close(); err != nil {
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 			t.Error(err)
 		}
 	}
-	rows := a.query(t, t.Context(), "SELECT * FROM t_row WHERE id > ? ORDER BY id", c.rows-1000)
+	rows := a.query(t.Context(), t, "SELECT * FROM t_row WHERE id > ? ORDER BY id", c.rows-1000)
 	n := 0
 	for rows.Next() {
 		n++

@@ -4,6 +4,7 @@ package stream_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -52,19 +53,21 @@ func TestRowsAreCountedByOneStatementOfEachDatabase(t *testing.T) {
 			}
 		}
 	}
-	rows := a.query(t, t.Context(), "SELECT COUNT(*) FROM t_row")
+	rows := a.query(t.Context(), t, "SELECT COUNT(*) FROM t_row")
 	types, err := rows.ColumnTypes()
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = rows.Close()
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		t.Error(err)
+	}
 	plain := openPool(t, c.dsn(0))
 	one, err := plain.Query("SELECT COUNT(*) FROM t_row_0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want, err := one.ColumnTypes()
-	_ = one.Close()
+	err = errors.Join(err, one.Err(), one.Close())
 	if err != nil || types[0].DatabaseTypeName() != want[0].DatabaseTypeName() || types[0].ScanType() != want[0].ScanType() || types[0].Name() != want[0].Name() {
 		t.Errorf("column %v, want %v (%v)", types[0], want[0], err)
 	}

@@ -3,6 +3,7 @@ package broadcast
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"slices"
 	"sync"
 )
@@ -123,7 +124,7 @@ type hashes struct {
 }
 
 func open(ctx context.Context, db *sql.DB, query string, keys int) (*hashes, error) {
-	rows, err := db.QueryContext(ctx, query)
+	rows, err := db.QueryContext(ctx, query) //nolint:rowserrcheck // hashes.next looks
 	if err != nil {
 		return nil, err
 	}
@@ -133,8 +134,7 @@ func open(ctx context.Context, db *sql.DB, query string, keys int) (*hashes, err
 		h.into = append(h.into, &h.shown[i])
 	}
 	if err := h.next(); err != nil {
-		_ = rows.Close()
-		return nil, err
+		return nil, errors.Join(err, rows.Close()) //nolint:sqlclosecheck // who opened it closes it otherwise
 	}
 	return h, nil
 }
