@@ -12,6 +12,7 @@ import (
 	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/execute"
 	"github.com/gormshard/sharding/shardkernel/internal/merge"
+	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 	"github.com/gormshard/sharding/shardkernel/internal/route"
 )
@@ -130,16 +131,20 @@ func (k *Kernel) answer(ex *plan.Execution, tables []string) (*plan.Execution, e
 		}
 		return &answer, nil
 	}
-	// The first markers stand for the rows, and there are no others.
-	var text strings.Builder
-	rest := u.SQL
-	for _, rows := range tables {
-		before, after, _ := strings.Cut(rest, "?")
-		text.WriteString(before)
-		writeLiteral(&text, rows)
-		rest = after
+	// The markers stand for the rows, and there are no others. A ? may also stand in
+	// a comment or a name before them.
+	markers, err := parse.Markers(u.SQL, k.dialect)
+	if err != nil {
+		return nil, err
 	}
-	text.WriteString(rest)
+	var text strings.Builder
+	end := 0
+	for i, at := range markers {
+		text.WriteString(u.SQL[end:at])
+		writeLiteral(&text, tables[i])
+		end = at + 1
+	}
+	text.WriteString(u.SQL[end:])
 	u.SQL, u.Shown, u.Args = text.String(), u.SQL, nil
 	if packet := k.sources[u.Server()].packet; int64(len(u.SQL)) > packet-packetMargin {
 		return nil, fmt.Errorf("sharding: giving rows to data source %s: %w: they are %d bytes in the statement, max_allowed_packet is %d; narrow the statement, or pass its values as parameters",

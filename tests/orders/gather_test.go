@@ -55,7 +55,8 @@ var gathered = []query{
 	{sql: "SELECT o.id FROM t_ent_order o WHERE NOT EXISTS (SELECT 1 FROM t_ent_order_item i WHERE i.order_id = o.id AND i.product = 'a' AND o.region_id = 1) AND o.region_id < 3 ORDER BY 1"},
 	{sql: "SELECT region_id, COUNT(*), (SELECT COUNT(*) FROM t_ent_order_detail WHERE weight > 2) FROM t_ent_order WHERE region_id > 0 GROUP BY region_id WITH ROLLUP HAVING region_id IS NULL OR region_id > 1"},
 
-	// Names and labels.
+	// Names and labels, and a ? that is no marker.
+	{sql: "/* one? */ WITH /* two? */ x AS (SELECT id FROM t_ent_order) SELECT id, '?', RANK() OVER (ORDER BY id) FROM x ORDER BY id"},
 	{sql: "SELECT t_ent_order.id + 1, COUNT(*) OVER () AS `t_ent_order_gathered` FROM t_ent_order ORDER BY 1"},
 	{sql: "SELECT `t_ent_order`.*  FROM t_ent_order_detail AS `t_ent_order` WHERE weight > (SELECT AVG(weight) FROM t_ent_order_detail) ORDER BY order_id"},
 	{sql: "SELECT COUNT(*) FROM t_ent_order_detail t_ent_order WHERE EXISTS (WITH t_ent_order_item AS (SELECT 1 AS id) SELECT 1 FROM t_ent_order_item WHERE id < t_ent_order.order_id) AND weight >= (SELECT MIN(weight) FROM t_ent_order_detail)"},
@@ -63,6 +64,9 @@ var gathered = []query{
 	// Every kind of column that travels.
 	{sql: "SELECT id, ent_id, name, code, label, title, note, amount, price, ratio, rate, big, small, raw, day, clock, created_at, changed_at, state, deleted_at, COUNT(*) OVER () FROM t_ent_order ORDER BY id"},
 	{sql: "SELECT id, rate, ratio, raw, note, COUNT(*) OVER () FROM t_ent_order WHERE id > ? ORDER BY id", args: []any{0}},
+	// Bytes beside texts are compared as bytes.
+	{sql: "SELECT a.id, b.id, COERCIBILITY(a.raw), COERCIBILITY(b.name) FROM t_ent_order a JOIN t_ent_order b ON a.raw = b.name AND b.id > ? ORDER BY 1, 2", args: []any{0}},
+	{sql: "SELECT id, raw = name, raw < note, raw IN (name, 'A'), COUNT(*) OVER () FROM t_ent_order ORDER BY id"},
 	{sql: "SELECT *, COUNT(*) OVER (PARTITION BY region_id) FROM t_ent_order ORDER BY id LIMIT 40"},
 	{sql: "SELECT *, COUNT(*) OVER (PARTITION BY region_id) FROM t_ent_order WHERE id > ? ORDER BY id", args: []any{50}},
 	{sql: "SELECT status, RANK() OVER (ORDER BY status DESC), status + 0, COUNT(*) OVER (PARTITION BY status) FROM t_ent_order IGNORE INDEX (PRIMARY) WHERE status <> 'new' ORDER BY status, id"},

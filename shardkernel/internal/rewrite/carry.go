@@ -97,10 +97,11 @@ func widerMoment(c *value.Column, name string) string {
 
 // carryBytes returns how bytes travel, in hexadecimal digits. They are read as a
 // MEDIUMTEXT, since the length of UNHEX of a LONGTEXT overflows to 0 in a table of
-// its results. HEX of what is longer than max_allowed_packet is NULL.
+// its results. HEX of what is longer than max_allowed_packet is NULL. Without CAST
+// the bytes would be coercible, so that beside a text they would be compared as one.
 func carryBytes(name string) carried {
 	return carried{
-		written: "HEX(" + name + ")", typ: "mediumtext CHARACTER SET ascii", given: "UNHEX(j." + name + ")",
+		written: "HEX(" + name + ")", typ: "mediumtext CHARACTER SET ascii", given: "CAST(UNHEX(j." + name + ") AS BINARY)",
 		doubt: "2*LENGTH(" + name + ")>LEAST(@@max_allowed_packet, 16777215)",
 	}
 }
@@ -171,7 +172,7 @@ func newCarriage(name, lender string, columns []*value.Column, text string) (c c
 	zerofill := false
 	for i, column := range columns {
 		how, ok := carry(column, text)
-		if !ok || strings.Contains(column.Name, "?") { // which a literal would be written into
+		if !ok {
 			return c, false
 		}
 		quoted := quote(column.Name, '`')
