@@ -159,7 +159,7 @@ func (k *Kernel) queryPreceded(ctx context.Context, ex *plan.Execution, branches
 				size += int64(len(text))
 			}
 		}
-		if most := k.sources[u.DataSource].packet; most > 0 && size > most-packetMargin {
+		if most := k.sources[u.Server()].packet; most > 0 && size > most-packetMargin {
 			return nil, fmt.Errorf("sharding: giving the rows of a subquery to data source %s: %w: the statement has %d bytes, max_allowed_packet is %d; narrow the subquery",
 				u.DataSource, fault.ErrTooManyRows, size, most)
 		}
@@ -167,7 +167,8 @@ func (k *Kernel) queryPreceded(ctx context.Context, ex *plan.Execution, branches
 	if err := k.checkSources(ctx, then); err != nil {
 		return nil, err
 	}
-	return k.merged(ctx, then, branches)
+	rows, err := k.merged(ctx, then, branches)
+	return rows, blame(then, err)
 }
 
 // find reads the rows of a subquery.
@@ -175,13 +176,14 @@ func (k *Kernel) find(ctx context.Context, s *plan.Subquery, reads plan.Reads, b
 	s.Rows.Reads = reads
 	rows, err := k.merged(ctx, &s.Rows, branches)
 	if err != nil {
-		return nil, err
+		return nil, blame(&s.Rows, err)
 	}
 	most := 0
 	if s.Exists {
 		most = 1
 	}
-	return merge.ReadFound(rows, s.Columns, most, k.mergeLimits())
+	found, err := merge.ReadFound(rows, s.Columns, most, k.mergeLimits())
+	return found, blame(&s.Rows, err)
 }
 
 // foundOf returns what the rows of a subquery are to the statement around it.

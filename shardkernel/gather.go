@@ -61,10 +61,14 @@ func (k *Kernel) queryGathered(ctx context.Context, ex *plan.Execution, branches
 		works = append(works, func() error {
 			t.Rows.Reads = ex.Reads
 			cursors, err := k.executor.Query(reading, &t.Rows, branches)
-			if err == nil {
-				tables[i] = gathering.JSON(t.Table, cursors)
+			if err != nil {
+				return blame(&t.Rows, err)
 			}
-			return err
+			for i, c := range cursors {
+				cursors[i] = &blamed{c.(columnRows), &t.Rows}
+			}
+			tables[i] = gathering.JSON(t.Table, cursors)
+			return nil
 		})
 	}
 	var wg sync.WaitGroup
@@ -85,18 +89,20 @@ func (k *Kernel) queryGathered(ctx context.Context, ex *plan.Execution, branches
 	}
 	rows, err := k.executor.Query(ctx, answer, branches)
 	if err != nil {
-		return nil, err
+		return nil, blame(answer, err)
 	}
 	return header.Give(rows[0])
 }
 
 // header asks the home data source what the columns of the answer are.
 func (k *Kernel) header(ctx context.Context, ex *plan.Execution, branches execute.Branches) (*merge.Header, error) {
-	rows, err := k.executor.Query(ctx, &plan.Execution{Kind: ex.Kind, Units: []plan.Unit{ex.Gather.Header}, Query: true, Reads: ex.Reads}, branches)
+	part := &plan.Execution{Kind: ex.Kind, Units: []plan.Unit{ex.Gather.Header}, Query: true, Reads: ex.Reads}
+	rows, err := k.executor.Query(ctx, part, branches)
 	if err != nil {
-		return nil, err
+		return nil, blame(part, err)
 	}
-	return merge.ReadHeader(rows[0])
+	header, err := merge.ReadHeader(rows[0])
+	return header, blame(part, err)
 }
 
 // packetMargin is the part of max_allowed_packet that rows are not given: the

@@ -2,8 +2,10 @@ package shardkernel
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/gormshard/sharding/internal/fault"
@@ -113,6 +115,11 @@ func unitsOf(ex *plan.Execution) []*plan.Unit {
 			add(ex.Gather.Tables[i].Rows.Units)
 		}
 	}
+	if ex.First != nil {
+		for i := range ex.First.Subqueries {
+			units = append(units, unitsOf(&ex.First.Subqueries[i].Rows)...)
+		}
+	}
 	return units
 }
 
@@ -126,6 +133,30 @@ func answerAs(ex, then *plan.Execution) {
 	for _, u := range unitsOf(then) {
 		u.Member = members[u.DataSource]
 	}
+}
+
+// blame lets the error of a part of a statement tell which replica cannot be reached.
+// That of a part of several units does so by itself.
+func blame(part *plan.Execution, err error) error {
+	var node *fault.NodeError
+	if err == nil || len(part.Units) != 1 || part.Units[0].Member == "" || part.Gather != nil || part.First != nil || !dialect.Unreachable(err) || errors.As(err, &node) {
+		return err
+	}
+	return &fault.NodeError{DataSource: part.Units[0].Member, Table: part.Units[0].Table, Err: err}
+}
+
+// blamed are the rows of a part.
+type blamed struct {
+	columnRows
+	part *plan.Execution
+}
+
+func (r *blamed) Next(dest []driver.Value) error {
+	err := r.columnRows.Next(dest)
+	if err == io.EOF { //nolint:errorlint // a driver's end of rows is the value itself
+		return err
+	}
+	return blame(r.part, err)
 }
 
 // transactional reports whether all data sources of a statement read so in a

@@ -104,6 +104,16 @@ func TestAReplicaThatStandsOrLagsAnswersNoReads(t *testing.T) {
 	g.reads(t, true)
 }
 
+// everyWay is a read in each way that leads to a replica, whose answer is 2.
+var everyWay = []string{
+	"SELECT id FROM t_order WHERE id = 2",                                      // the short one
+	"SELECT id FROM t_order ORDER BY id",                                       // both groups
+	"SELECT MAX(id) FROM t_order UNION SELECT id FROM t_order",                 // branch by branch
+	"SELECT SUM(id) OVER (ORDER BY id) FROM t_order",                           // gathered
+	"SELECT id FROM t_order WHERE id = 2 AND v = (SELECT MAX(v) FROM t_order)", // a subquery first
+	"SELECT id FROM t_order WHERE id = (SELECT v FROM t_order WHERE id = 2)",   // whose rows are on one node
+}
+
 func TestAKilledReplicaCostsNoRead(t *testing.T) {
 	g := newGroups(t, "killed")
 	g.cfg.ReadwriteSplitting.Health = quick
@@ -115,14 +125,11 @@ func TestAKilledReplicaCostsNoRead(t *testing.T) {
 	var stop atomic.Bool
 	var reads atomic.Int64
 	var readers sync.WaitGroup
-	for i := range 4 {
+	for i := range 2 * len(everyWay) {
 		readers.Go(func() {
 			for !stop.Load() {
 				var ids []int64
-				sql := "SELECT id FROM t_order WHERE id = 2" // the short way
-				if i%2 == 0 {
-					sql = "SELECT id FROM t_order ORDER BY id" // both groups
-				}
+				sql := everyWay[i%len(everyWay)]
 				if err := g.db.Raw(sql).Scan(&ids).Error; err != nil || len(ids) != 1 {
 					t.Errorf("%s: %v, %v", sql, ids, err)
 				}
@@ -166,7 +173,7 @@ func TestAPausedReplicaIsOutUntilItGoesOn(t *testing.T) {
 	}()
 	// What waits for it is sent elsewhere.
 	var readers sync.WaitGroup
-	for _, sql := range []string{"SELECT id FROM t_order WHERE id = 2", "SELECT id FROM t_order ORDER BY id"} {
+	for _, sql := range everyWay {
 		for range 4 {
 			readers.Go(func() {
 				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)

@@ -38,6 +38,8 @@ func TestWritesLocksAndStateGoToThePrimaryAndReadsToAReplica(t *testing.T) {
 		{"SELECT id, RANK() OVER (ORDER BY v) FROM t_order", "ds0_r0 ds1_r0"},
 		{"SELECT id FROM t_order WHERE v > (SELECT MIN(v) FROM t_order)", "ds0_r0 ds1_r0"},
 		{"SELECT id FROM t_order UNION SELECT v FROM t_order", "ds0_r0 ds1_r0"},
+		{"SELECT id FROM t_order WHERE EXISTS (SELECT 1 FROM t_order WHERE v = 3)", "ds0_r0 ds1_r0"},
+		{"SELECT id FROM t_order WHERE id IN (SELECT v FROM t_order WHERE id = 1) AND v > 0", "ds1_r0"},
 		{"SELECT * FROM t_region", "ds0_r0"},
 		{"SELECT o.id FROM t_order o JOIN t_region r ON r.id = o.v WHERE o.id = 2", "ds0_r0"},
 		{"SELECT * FROM t_audit", "ds0_r0"},
@@ -216,6 +218,16 @@ func TestReadOnlyTransactionsReadAsConfigured(t *testing.T) {
 			}
 			if asked := g.asked(); asked != test.second {
 				t.Errorf("second read: went to %q, want %q", asked, test.second)
+			}
+			var ids []int64
+			if err := tx.Raw("SELECT id FROM t_order WHERE v >= (SELECT AVG(v) FROM t_order)").Scan(&ids).Error; err != nil {
+				t.Error(err)
+			}
+			if fresh := len(ids) == 1; fresh != test.fresh {
+				t.Errorf("a subquery that runs first sees a later write: %v, want %v", fresh, test.fresh)
+			}
+			if asked := g.asked(); asked != test.first {
+				t.Errorf("a subquery that runs first: went to %q, want %q", asked, test.first)
 			}
 			for _, refused := range []string{"SELECT * FROM t_order WHERE id = 1 FOR UPDATE", "INSERT INTO t_order VALUES (9, 9)"} {
 				if err := tx.Exec(refused).Error; err == nil { // by the server
