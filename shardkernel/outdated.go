@@ -60,7 +60,8 @@ func (k *Kernel) outdated(st *statement, err error) bool {
 	return dropped
 }
 
+// samePlan reports whether two plans of one text ask the same of the same nodes.
 func samePlan(a, b *plan.Execution) bool {
-	return slices.EqualFunc(a.Units, b.Units, func(a, b plan.Unit) bool { return a.DataSource == b.DataSource && a.SQL == b.SQL }) &&
-		reflect.DeepEqual(a.Merge, b.Merge) && reflect.DeepEqual(a.Gather, b.Gather)
+	same := func(a, b *plan.Unit) bool { return a.DataSource == b.DataSource && a.SQL == b.SQL }
+	return slices.EqualFunc(unitsOf(a), unitsOf(b), same) && reflect.DeepEqual(a.Merge, b.Merge)
 }
