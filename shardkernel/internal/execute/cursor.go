@@ -92,6 +92,7 @@ func (c *cursor) Next(dest []driver.Value) error {
 func (c *cursor) fail(err error) error {
 	_ = c.conn.note(err)
 	if c.run != nil {
+		c.run.spoil(c.conn)
 		c.run.kill(c.conn, c.unit)
 		c.run.stop()
 	}
@@ -120,6 +121,9 @@ func (c *cursor) closeRows() error {
 		if e := c.stmt.Close(); err == nil {
 			err = e
 		}
+	}
+	if c.run != nil {
+		c.run.spoil(c.conn)
 	}
 	return c.conn.note(err)
 }

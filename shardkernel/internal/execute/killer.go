@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"time"
@@ -52,8 +53,12 @@ func NewKiller(pool *sql.DB) *Killer {
 // application's connection and the killer's to different ones.
 const connName = "CONCAT_WS(' ', %s, @@port, @@hostname)"
 
-// name finds out what the server calls the connection, once for each.
+// name finds out what the server calls the connection, once for each. One that a
+// driver wraps in what cannot be told apart from others gets no name.
 func (k *Killer) name(ctx context.Context, c *Conn) {
+	if !reflect.ValueOf(c.raw).Comparable() {
+		return
+	}
 	k.mu.Lock()
 	c.name = k.names[c.raw]
 	k.mu.Unlock()
@@ -81,8 +86,11 @@ func (k *Killer) kill(c *Conn, u *plan.Unit) {
 	text, _, _ := strings.Cut(strings.TrimSpace(u.SQL), "?")
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if c.name == "" {
+		return
+	}
 	delete(k.names, c.raw)
-	if c.name == "" || k.closed {
+	if k.closed {
 		return
 	}
 	if len(k.pending) == mostVictims {

@@ -44,6 +44,15 @@ func (r *run) hurry() {
 	r.hurried.Do(func() { time.AfterFunc(leftTime, r.stop) })
 }
 
+// spoil lets go of a connection whose statement was cancelled before it was closed.
+// A driver does that by closing the connection, which not everything that wraps a
+// driver tells the pool.
+func (r *run) spoil(c *Conn) {
+	if _, tells := c.raw.(driver.Validator); !tells && r.branches == nil && r.ctx.Err() != nil {
+		c.lost = true
+	}
+}
+
 // kill ends the unit on the server if it was cancelled while it ran there.
 func (r *run) kill(c *Conn, u *plan.Unit) {
 	if k := c.source.Killer; k != nil && r.ctx.Err() != nil && c.Lost() {

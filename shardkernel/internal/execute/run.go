@@ -103,6 +103,7 @@ func (r *run) stream(l *lane) driver.Rows {
 	l.conn.identify(r.ctx)
 	c := &cursor{conn: l.conn, branches: r.branches, owned: l.owned, run: r, left: l.units}
 	if err := c.open(); err != nil {
+		r.spoil(l.conn)
 		r.fail(l, 0, err)
 		_ = c.Close()
 		return nil
@@ -120,6 +121,7 @@ func (r *run) buffer(l *lane, out []driver.Rows) {
 		}
 		b, err := r.read(l, u)
 		if err != nil {
+			r.spoil(l.conn)
 			r.fail(l, k, err)
 			return
 		}
@@ -154,6 +156,7 @@ func (r *run) exec(l *lane, out []Result) {
 		}
 		res, err := l.conn.execUnit(r.ctx, u)
 		if err != nil {
+			r.spoil(l.conn)
 			r.fail(l, k, err)
 			return
 		}
