@@ -104,11 +104,6 @@ func unitsOf(ex *plan.Execution) []*plan.Unit {
 		}
 	}
 	add(ex.Units)
-	if ex.First != nil {
-		for i := range ex.First.Subqueries {
-			units = append(units, unitsOf(&ex.First.Subqueries[i].Rows)...)
-		}
-	}
 	if ex.Gather != nil {
 		units = append(units, &ex.Gather.Header)
 		for i := range ex.Gather.Tables {

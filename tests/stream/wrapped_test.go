@@ -51,7 +51,7 @@ func TestADriverMayWrapItsConnectionsInValues(t *testing.T) {
 	if n, err := count(a.Raw("SELECT id FROM t_row WHERE id <= 64").Rows()); err != nil || n != 64 {
 		t.Errorf("%d rows and %v", n, err)
 	}
-	rows := a.query(t, t.Context(), "SELECT id FROM t_row") // more than is read of closed rows
+	rows := a.query(t.Context(), t, "SELECT id FROM t_row") // more than is read of closed rows
 	if !rows.Next() {
 		t.Error("no row")
 	}
