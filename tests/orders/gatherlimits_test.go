@@ -239,11 +239,14 @@ func TestAColumnThatIsWiderThanKnownIsNoticed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := ask(t.Context(), throughGORM(a.DB), text, nil).err; !errors.Is(err, sharding.ErrSchemaDrift) {
-		t.Errorf("first: %v", err)
+	want := ask(t.Context(), throughGORM(c.openSingle(t, nil)), text, nil)
+	got := ask(t.Context(), throughGORM(a.DB), text, nil)
+	// Columns that were read a moment ago are not read anew for an error.
+	for end := time.Now().Add(10 * time.Second); errors.Is(got.err, sharding.ErrSchemaDrift) && time.Now().Before(end); {
+		time.Sleep(100 * time.Millisecond)
+		got = ask(t.Context(), throughGORM(a.DB), text, nil)
 	}
-	want, got := ask(t.Context(), throughGORM(c.openSingle(t, nil)), text, nil), ask(t.Context(), throughGORM(a.DB), text, nil)
 	if d := (&query{sql: text}).differ(want, got, answer{}, nil); d != "" {
-		t.Errorf("then: %s", d)
+		t.Error(d)
 	}
 }

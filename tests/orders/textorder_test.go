@@ -160,11 +160,17 @@ func TestTextExpressionsAreOrderedAndGroupedAsOneDatabaseDoes(t *testing.T) {
 				e := column.in(e)
 				// The server does not sort these expressions as it compares them.
 				unsorted := strings.Contains(e, "latin1_bin") || column.collation == "latin1_bin"
+				// Texts that differ and are in no order among each other: one server takes
+				// them as they come.
+				tie := ""
+				if column.refused {
+					tie = ", 2"
+				}
 				for _, query := range []string{
 					"SELECT id FROM t_text ORDER BY " + e + ", id",
 					"SELECT id, " + e + " AS e FROM t_text ORDER BY e DESC, id LIMIT 40 OFFSET 7",
 					"SELECT COUNT(*), MIN(id), MAX(id) FROM t_text GROUP BY " + e + " ORDER BY 1, 2, 3",
-					"SELECT COUNT(*), MIN(id) FROM t_text GROUP BY " + e + " ORDER BY " + e + " DESC LIMIT 5",
+					"SELECT COUNT(*), MIN(id) FROM t_text GROUP BY " + e + " ORDER BY " + e + " DESC" + tie + " LIMIT 5",
 				} {
 					d, err := c.compare(t, query)
 					switch {
