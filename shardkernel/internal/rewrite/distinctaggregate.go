@@ -75,8 +75,27 @@ func (r *recipe) distinguish(merged *plan.Aggregate, a *parse.Aggregate, numbers
 		}
 		merged.Distinct = append(merged.Distinct, key)
 		r.refine(key.Column)
+		if known := r.arguments[key.Column]; known != nil && sortsLoosely(known) {
+			r.refine(r.compute(hashOf(&a.Each[i], key.Text), distinctAlias))
+		}
 	}
 	return nil
+}
+
+// sortsLoosely reports whether a server that makes groups by sorting, as it does
+// for aggregates of DISTINCT arguments, takes different texts of a column for one:
+// it looks at their first max_sort_length bytes, and U+0000 at the end of a text
+// without padding is nothing to it.
+func sortsLoosely(c *value.Column) bool {
+	return c.WeightLimit > 0 || c.Class == value.ClassText && !c.PadSpace
+}
+
+// hashOf tells all texts of an argument apart, and some that are equal as well.
+func hashOf(a *parse.Argument, text plan.TextOrder) derived {
+	if text.HasWeight {
+		return derived{before: "SHA2(WEIGHT_STRING(", Span: a.Span, after: "), 256)"}
+	}
+	return derived{before: "SHA2(", Span: a.Span, after: ", 256)"}
 }
 
 // numberOf returns the number that the argument of SUM or AVG is to the server.
@@ -233,15 +252,12 @@ func columnsOf(keys []plan.GroupKey) []plan.ColumnRef {
 
 // arrives reports whether a node sorts by a derived key as it compares.
 func (r *recipe) arrives(key *plan.GroupKey) bool {
-	if key.Text.HasWeight && !key.Text.PadSpace {
-		return false // U+0000 at the end of a text has no place that is sure
-	}
 	d := &r.derived[-key.Column.Index-1]
 	if d.before+d.after != "" {
 		return true // a number
 	}
 	known := r.arguments[key.Column]
-	return known != nil && known.WeightLimit == 0 && known.SortRefused == "" && !known.Flexible && !ordersByNumber(known) && known.Class != value.ClassBit
+	return known != nil && !sortsLoosely(known) && known.SortRefused == "" && !known.Flexible && !ordersByNumber(known) && known.Class != value.ClassBit
 }
 
 // steady reports whether the visible columns are of the same types where a server
