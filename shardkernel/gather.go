@@ -137,21 +137,13 @@ func (k *Kernel) answer(ex *plan.Execution, tables []string) (*plan.Execution, e
 		}
 		return &answer, nil
 	}
-	// The markers stand for the rows, and there are no others. A ? may also stand in
-	// a comment or a name before them.
-	markers, err := parse.Markers(u.SQL, k.dialect)
-	if err != nil {
-		return nil, err
-	}
-	var text strings.Builder
-	end := 0
-	for i, at := range markers {
-		text.WriteString(u.SQL[end:at])
-		writeLiteral(&text, tables[i])
-		end = at + 1
-	}
-	text.WriteString(u.SQL[end:])
-	u.SQL, u.Shown, u.Args = text.String(), u.SQL, nil
+	// The markers stand for the rows, and there are no others.
+	u.Shown, u.Args = u.SQL, nil
+	u.SQL = parse.ReplaceMarkers(u.SQL, k.dialect, func(n int) (string, bool) {
+		var text strings.Builder
+		writeLiteral(&text, tables[n])
+		return text.String(), true
+	})
 	if packet := k.sources[u.Server()].packet; int64(len(u.SQL)) > packet-packetMargin {
 		return nil, fmt.Errorf("sharding: giving rows to data source %s: %w: they are %d bytes in the statement, max_allowed_packet is %d; narrow the statement, or pass its values as parameters",
 			u.DataSource, fault.ErrTooManyRows, len(u.SQL), packet)

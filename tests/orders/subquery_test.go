@@ -74,6 +74,11 @@ var subqueries = []query{
 	{sql: "SELECT region_id, SUM(amount) FROM t_ent_order GROUP BY region_id HAVING SUM(amount) > (SELECT SUM(price) FROM t_ent_order_item) ORDER BY region_id"},
 	{sql: "SELECT region_id, COUNT(*) FROM t_ent_order GROUP BY region_id HAVING COUNT(*) > (SELECT MAX(id) FROM t_ent_order WHERE ent_id = 99) ORDER BY region_id"},
 	{sql: "SELECT region_id, COUNT(*) FROM t_ent_order GROUP BY region_id HAVING COUNT(*) > (SELECT AVG(count) FROM t_ent_order_item) ORDER BY region_id"},
+	{sql: "SELECT region_id, COUNT(*) FROM t_ent_order GROUP BY region_id HAVING region_id IN (SELECT count FROM t_ent_order_item) ORDER BY region_id"},
+	{sql: "SELECT region_id, COUNT(*) FROM t_ent_order GROUP BY region_id HAVING COUNT(*) NOT IN (SELECT id FROM t_ent_order WHERE id > ?) ORDER BY region_id", args: []any{120}},
+	// Bytes beside a text are compared as bytes.
+	{sql: "SELECT id FROM t_ent_order WHERE name IN (SELECT raw FROM t_ent_order WHERE ent_id > 2) ORDER BY id"},
+	{sql: "SELECT id FROM t_ent_order WHERE name > (SELECT MIN(raw) FROM t_ent_order WHERE raw > ?) ORDER BY id", args: []any{""}},
 
 	// Names of the tables around, and what is left to others.
 	{sql: "SELECT id FROM t_ent_order o WHERE id IN (SELECT order_id FROM t_ent_order_item i WHERE i.price = o.price) ORDER BY id"},

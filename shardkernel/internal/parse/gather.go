@@ -66,17 +66,3 @@ func FrameOf(text string, d *dialect.Dialect) (f Frame, ok bool) {
 func isIndexHint(word string) bool {
 	return equalWord(word, "USE") || equalWord(word, "FORCE") || equalWord(word, "IGNORE")
 }
-
-// Markers returns the offsets of the parameter markers of a text, in their order.
-func Markers(text string, d *dialect.Dialect) (at []int, err error) {
-	l := lexer{text: text, dialect: d}
-	for {
-		tok, more, err := l.next()
-		if err != nil || !more {
-			return at, err
-		}
-		if tok.kind == tokenMarker {
-			at = append(at, tok.start)
-		}
-	}
-}

@@ -99,7 +99,7 @@ func (s *subquery) plan(compile func(text string) (Branch, error)) (*plan.Subque
 			return nil, nil
 		}
 		planned.Columns, planned.Integer = c.columns, c.integer
-		planned.Place.Number = c.number
+		planned.Place.Number = c.number && s.Use == parse.SubqueryScalar // a list has no one value
 		planned.Place.SQL = c.sql
 		if s.Use == parse.SubqueryScalar {
 			planned.Place.SQL = "(" + c.sql + ")"
@@ -308,7 +308,8 @@ func carriedColumn(c *value.Column, text string) *carriedRows {
 		typ = how.typ
 	case value.ClassBinary:
 		out.columns[0] = plan.CarriedBytes
-		typ, given = "longtext CHARACTER SET ascii", "UNHEX(j.c) AS c"
+		how := carryBytes("c")
+		typ, given = how.typ, how.given+" AS c"
 		if !c.Unbounded() {
 			typ = fmt.Sprintf("varchar(%d) CHARACTER SET ascii", max(2*c.Length, 1))
 		}
