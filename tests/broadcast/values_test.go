@@ -125,3 +125,16 @@ func TestKeysOfEveryTypeAreNamed(t *testing.T) {
 		})
 	}
 }
+
+func TestAKeyIsShownInItsOwnOrder(t *testing.T) {
+	c := newCopies(t, "key_order", []string{"t_key"},
+		"CREATE TABLE t_key (a varchar(10), b int, c varbinary(10), PRIMARY KEY (c, b, a))", "INSERT INTO t_key VALUES ('a', 1, x'00FF')").open(t)
+	c.run(t, 1, "DELETE FROM t_key")
+	found := c.check(t, "t_key")
+	if len(found.Differences) != 1 {
+		t.Fatal(found.String())
+	}
+	if key := strings.Join(found.Differences[0].Key, " "); strings.Join(found.Key, " ") != "c b a" || key != "0x00FF 1 a" {
+		t.Errorf("%v is shown as %s", found.Key, key)
+	}
+}

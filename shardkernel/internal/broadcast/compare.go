@@ -37,8 +37,12 @@ func Compare(ctx context.Context, t *Table, columns []value.Column, sources []So
 		if key || !columns[i].Generated { // a generated one follows from the others
 			d.columns = append(d.columns, columns[i])
 		}
-		if key {
-			d.key = append(d.key, columns[i])
+	}
+	for _, name := range t.Key { // their order is not that of the columns
+		for i := range columns {
+			if columns[i].Name == name {
+				d.key = append(d.key, columns[i])
+			}
 		}
 	}
 	c := &comparison{digest: d, table: t, sources: sources, most: most}
