@@ -106,7 +106,7 @@ func marksSession(before, word string) bool {
 		return equalWord(word, "INTO")
 	case 5:
 		return equalWord(word, "SHARE") && equalWord(before, "FOR") ||
-			equalWord(word, "VALUE") && equalWord(before, "NEXT")
+			equalWord(word, "VALUE") && (equalWord(before, "NEXT") || equalWord(before, "PREVIOUS"))
 	case 6:
 		return equalWord(word, "UPDATE") && equalWord(before, "FOR") || equalWord(word, "SETVAL")
 	}

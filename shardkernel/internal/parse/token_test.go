@@ -100,6 +100,7 @@ func TestScan(t *testing.T) {
 		{"SELECT LAST_INSERT_ID()", Outline{Verb: "SELECT"}},
 		{"SELECT get_lock('a', 1)", Outline{Verb: "SELECT"}},
 		{"SELECT NEXTVAL(s)", Outline{Verb: "SELECT"}},
+		{"SELECT PREVIOUS VALUE FOR s", Outline{Verb: "SELECT"}},
 		{"SELECT NEXT VALUE FOR s", Outline{Verb: "SELECT"}},
 		{"SELECT 1 /*! FOR UPDATE */", Outline{Verb: "SELECT"}},
 		{"SELECT `into`, 'FOR UPDATE', update_at FROM a", Outline{Verb: "SELECT", Read: true}},
