@@ -3,6 +3,7 @@ package shardkernel
 import (
 	"context"
 	"database/sql/driver"
+	"io"
 
 	"github.com/gormshard/sharding/shardkernel/internal/execute"
 	"github.com/gormshard/sharding/shardkernel/internal/merge"
@@ -72,6 +73,21 @@ type columnRows interface {
 type timedRows struct {
 	columnRows
 	cancel context.CancelFunc
+}
+
+// HasNextResultSet implements driver.RowsNextResultSet: texts of several statements
+// have several results.
+func (r *timedRows) HasNextResultSet() bool {
+	several, ok := r.columnRows.(driver.RowsNextResultSet)
+	return ok && several.HasNextResultSet()
+}
+
+// NextResultSet implements driver.RowsNextResultSet.
+func (r *timedRows) NextResultSet() error {
+	if several, ok := r.columnRows.(driver.RowsNextResultSet); ok {
+		return several.NextResultSet()
+	}
+	return io.EOF
 }
 
 func (r *timedRows) Close() error {

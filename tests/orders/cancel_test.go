@@ -211,3 +211,28 @@ func TestManyStatementsShareSmallPools(t *testing.T) {
 	}
 	checkIdle(t, a.plugin, cfg)
 }
+
+// TestATimeLimitKeepsAllResults of a text that the default data source answers.
+func TestATimeLimitKeepsAllResults(t *testing.T) {
+	cfg := sampleCluster(t).config("multiStatements=true")
+	cfg.Props.StatementTimeout = time.Minute
+	pool, _ := sampleCluster(t).openSQL(t, cfg)
+	rows, err := pool.QueryContext(t.Context(), "SELECT 1; SELECT 2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var got []int
+	for more := true; more; more = rows.NextResultSet() {
+		for rows.Next() {
+			var n int
+			if err := rows.Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, n)
+		}
+	}
+	if err := rows.Err(); err != nil || len(got) != 2 || got[1] != 2 {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
