@@ -198,6 +198,7 @@ func (k *Kernel) compiler(ctx context.Context) (compiler, error) {
 	}
 	c.convert.Fractions = settings.Fractions()
 	c.server.DivPrecision = settings.DivPrecisionIncrement
+	c.server.SkipsTimes = k.convert.Location != nil && k.convert.Location.String() != "UTC"
 	c.server.Interpolates = !k.sources[k.rules.DefaultDataSource].preparesArguments()
 	c.server.Returning = settings.Returning()
 	c.server.LendsTypes = settings.Flavour == "MariaDB"

@@ -154,6 +154,33 @@ func TestSubqueriesThatRunFirstSeeTheTransaction(t *testing.T) {
 	}
 }
 
+// A time that the clocks of loc skip is another one as a time.Time.
+func TestSubqueriesThatRunFirstKeepTimesThatClocksSkip(t *testing.T) {
+	c := writeCluster(t)
+	pool, _ := c.openSQL(t, c.config("loc=Europe%2FBerlin"))
+	tx, err := pool.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	const rows = "INSERT INTO t_ent_order (id, ent_id, created_at) VALUES (9001, 1, '2024-03-31 02:30:00'), (9002, 2, '2024-03-31 03:30:00')"
+	if _, err := tx.ExecContext(t.Context(), rows); err != nil {
+		t.Fatal(err)
+	}
+	for _, subquery := range []string{
+		"= (SELECT MIN(created_at) FROM t_ent_order WHERE id > 9000)",
+		"= (SELECT created_at FROM t_ent_order WHERE id > 9000 ORDER BY id LIMIT 1)",
+		"IN (SELECT created_at FROM t_ent_order WHERE id = 9001)",
+		"IN (SELECT MAX(created_at) FROM t_ent_order WHERE id > 9000 GROUP BY id HAVING MAX(id) < 9002)",
+		"IN (SELECT DISTINCT created_at FROM t_ent_order WHERE id = 9001)",
+	} {
+		a := ask(t.Context(), pooledTx(tx), "SELECT id FROM t_ent_order WHERE created_at "+subquery, nil)
+		if a.err != nil || len(a.rows) != 1 || fmt.Sprint(a.rows[0][0]) != "9001" {
+			t.Errorf("%s: %v, %v, want 9001", subquery, a.rows, a.err)
+		}
+	}
+}
+
 // A preview shows the units of subqueries and of the statement behind them, and
 // comments stay where they were.
 func TestPreviewShowsSubqueriesThatRunFirst(t *testing.T) {

@@ -217,9 +217,8 @@ func (s *subquery) carried(t *Template) (c *carriedRows, changed string) {
 	switch a := item.Aggregate; {
 	case item.Column != nil:
 		known := r.columnOf(item.Column)
-		if c = carriedColumn(known, text); c != nil && (known.Class == value.ClassDate || known.Class == value.ClassDateTime) && sole(sel) {
-			// The text of a date tells more than the time that drivers make of it.
-			return c, s.text[:item.Start] + "CAST(" + r.text(item.Expr) + " AS CHAR)" + s.text[item.End:]
+		if c = carriedColumn(known, text); c != nil && isMoment(known) && (t.server.SkipsTimes || sole(sel)) {
+			return s.asText(c, sel, "CAST("+r.text(item.Expr)+" AS CHAR)")
 		}
 		return c, ""
 	case a == nil:
@@ -235,7 +234,10 @@ func (s *subquery) carried(t *Template) (c *carriedRows, changed string) {
 	}
 	switch a.Func {
 	case "MIN", "MAX":
-		return carriedColumn(known, text), ""
+		if c = carriedColumn(known, text); c != nil && isMoment(known) && t.server.SkipsTimes { // else an index may answer
+			return s.asText(c, sel, a.Func+"(CAST("+r.text(a.Arg)+" AS CHAR))")
+		}
+		return c, ""
 	case "SUM":
 		if typ := sumType(known); typ != "" {
 			return carriedNumber(typ, false), ""
@@ -252,6 +254,21 @@ func (s *subquery) carried(t *Template) (c *carriedRows, changed string) {
 		}, changed
 	}
 	return nil, ""
+}
+
+func isMoment(c *value.Column) bool {
+	return c.Class == value.ClassDate || c.Class == value.ClassDateTime
+}
+
+// asText is for a date, whose text tells more than the time that drivers make of
+// it: they know no zero date, and move what a time zone's clocks skip. It does not
+// travel where something else speaks of the item.
+func (s *subquery) asText(c *carriedRows, sel *parse.Select, text string) (*carriedRows, string) {
+	if !sole(sel) {
+		return nil, ""
+	}
+	expr := sel.Items[0].Expr
+	return c, s.text[:expr.Start] + text + s.text[expr.End:]
 }
 
 // sole reports whether nothing in a block speaks of an item of its select list.

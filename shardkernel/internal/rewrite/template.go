@@ -61,6 +61,9 @@ type Server struct {
 	// LendsTypes is true where a recursive common table expression is known to have
 	// exactly the types of its first rows: MariaDB.
 	LendsTypes bool
+	// SkipsTimes is true where the drivers make times of dates in a zone whose clocks
+	// may skip some.
+	SkipsTimes bool
 }
 
 // Compile prepares the program's statement.
