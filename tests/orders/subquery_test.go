@@ -181,6 +181,40 @@ func TestSubqueriesThatRunFirstKeepTimesThatClocksSkip(t *testing.T) {
 	}
 }
 
+// Merges tell such times apart, however alike they are shown.
+func TestMergesKeepTimesThatClocksSkip(t *testing.T) {
+	c := writeCluster(t)
+	pool, _ := c.openSQL(t, c.config("loc=Europe%2FBerlin"))
+	tx, err := pool.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	const rows = "INSERT INTO t_ent_order (id, ent_id, created_at) VALUES " +
+		"(9001, 1, '2024-03-31 02:30:00'), (9002, 2, '2024-03-31 03:30:00'), (9003, 3, '2024-03-31 03:00:00'), (9004, 4, '2024-03-31 02:30:00')"
+	if _, err := tx.ExecContext(t.Context(), rows); err != nil {
+		t.Fatal(err)
+	}
+	for query, want := range map[string]string{
+		"SELECT COUNT(*) FROM t_ent_order WHERE id > 9000 GROUP BY created_at ORDER BY created_at":                        "[[2] [1] [1]]",
+		"SELECT COUNT(DISTINCT created_at) FROM t_ent_order WHERE id > 9000":                                              "[[3]]",
+		"SELECT id FROM t_ent_order WHERE id > 9000 ORDER BY created_at, id":                                              "[[9001] [9004] [9003] [9002]]",
+		"SELECT MAX(id) FROM t_ent_order WHERE id > 9000 GROUP BY created_at HAVING MIN(created_at) < '2024-03-31 03:00'": "[[9004]]",
+		"SELECT COUNT(*) FROM (SELECT DISTINCT created_at FROM t_ent_order WHERE id > 9000) d":                            "[[3]]",
+		"SELECT id FROM t_ent_order WHERE id > 9000 AND created_at = (SELECT MAX(created_at) FROM t_ent_order)":           "[[9002]]",
+	} {
+		a := ask(t.Context(), pooledTx(tx), query, nil)
+		if got := fmt.Sprint(a.rows); a.err != nil || got != want {
+			t.Errorf("%s: %s, %v, want %s", query, got, a.err, want)
+		}
+	}
+	for _, query := range []string{"SELECT DISTINCT created_at FROM t_ent_order WHERE id > 9000", "SELECT created_at FROM t_ent_order WHERE id = 9001 UNION SELECT created_at FROM t_ent_order WHERE id > 9001"} {
+		if a := ask(t.Context(), pooledTx(tx), query, nil); a.err != nil || len(a.rows) != 3 {
+			t.Errorf("%s: %v, %v, want 3 rows", query, a.rows, a.err)
+		}
+	}
+}
+
 // A preview shows the units of subqueries and of the statement behind them, and
 // comments stay where they were.
 func TestPreviewShowsSubqueriesThatRunFirst(t *testing.T) {

@@ -356,6 +356,8 @@ func (c *branchColumn) comparison(server Server) (cmp comparison, reason string)
 		return cmp, "its type is not known"
 	case k.Class == value.ClassInteger, k.Class == value.ClassDecimal, k.Class == value.ClassFloat && strings.HasPrefix(k.Type, "double"):
 		return comparison{kind: "number"}, ""
+	case isMoment(k) && server.SkipsTimes:
+		return cmp, "times that the zone's clocks skip are shown as others"
 	case k.Class == value.ClassDate, k.Class == value.ClassDateTime:
 		return comparison{kind: "date"}, ""
 	case k.Class == value.ClassTime:

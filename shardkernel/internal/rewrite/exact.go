@@ -38,7 +38,8 @@ func (r *recipe) exactSum(a *parse.Aggregate) bool {
 		return a.Column != nil && a.Column.Table >= 0
 	}
 	if a.Column != nil {
-		return true
+		c := r.columnOf(a.Column)
+		return c == nil || !cutFloat(c)
 	}
 	words, ok := sumWords(r.text(a.Arg))
 	if !ok {
@@ -47,6 +48,12 @@ func (r *recipe) exactSum(a *parse.Aggregate) bool {
 	s := summand{words: words, decimalsOf: r.decimalsOf}
 	_, ok = s.expression()
 	return ok && s.at == len(s.words)
+}
+
+// cutFloat reports whether a column is a FLOAT(M,D) or DOUBLE(M,D). The servers
+// compute with all its digits and show those of the type, in sums too.
+func cutFloat(c *value.Column) bool {
+	return c.Class == value.ClassFloat && strings.Contains(c.Type, "(")
 }
 
 // decimalsOf returns the decimals that a column of that name has at most.
@@ -62,6 +69,9 @@ func (r *recipe) decimalsOf(name string) int {
 			continue
 		}
 		found = true
+		if cutFloat(c) {
+			return unknownDecimals
+		}
 		switch c.Class {
 		case value.ClassDecimal, value.ClassDateTime, value.ClassTimestamp, value.ClassTime:
 			most = max(most, c.Scale)

@@ -196,8 +196,8 @@ func (r *recipe) aggregate(a *parse.Aggregate, column plan.ColumnRef, expr parse
 	}
 	switch merged.Func {
 	case plan.AggregateMin, plan.AggregateMax:
-		if exact, ok := r.exactExtreme(a, orderAlias, value.ClassTimestamp); ok {
-			// The instants are compared, and the shown time goes with them where the
+		if exact, ok := r.exactExtreme(a, orderAlias, value.ClassTimestamp, value.ClassDate, value.ClassDateTime); ok {
+			// The exact forms are compared, and the shown time goes with them where the
 			// weight of a text would.
 			merged.Column, merged.Text = exact, plan.TextOrder{HasWeight: true, Weight: column}
 			break

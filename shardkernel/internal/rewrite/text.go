@@ -112,7 +112,8 @@ func ordersByNumber(c *value.Column) bool {
 
 // exactForm returns what is put around a column whose shown value does not tell
 // its place among others: a TIMESTAMP is shown in a time zone, where clocks may be
-// put back, and a FLOAT in the text protocol with six digits.
+// put back, a FLOAT in the text protocol with six digits, and a date is given as a
+// time of a zone whose clocks may skip it.
 func exactForm(server Server, c *value.Column) (before, after string) {
 	switch {
 	case c == nil || server.Dialect.Name != dialect.MySQL.Name:
@@ -120,6 +121,8 @@ func exactForm(server Server, c *value.Column) (before, after string) {
 		return "UNIX_TIMESTAMP(", ")"
 	case c.Class == value.ClassFloat && strings.HasPrefix(c.Type, "float"):
 		return "", "+0e0"
+	case server.SkipsTimes && (c.Class == value.ClassDate || c.Class == value.ClassDateTime):
+		return "", "+0"
 	}
 	return "", ""
 }
@@ -146,7 +149,7 @@ func (r *recipe) hidesOrder() bool {
 // exactColumn derives the exact form of a key that needs one.
 func (r *recipe) exactColumn(s spelling, alias string) (plan.ColumnRef, bool) {
 	if s.extreme != nil {
-		column, ok := r.exactExtreme(s.extreme, alias, value.ClassTimestamp, value.ClassFloat)
+		column, ok := r.exactExtreme(s.extreme, alias, value.ClassTimestamp, value.ClassFloat, value.ClassDate, value.ClassDateTime)
 		if ok {
 			r.merge.Aggregates = append(r.merge.Aggregates, plan.Aggregate{Func: extremes[s.extreme.Func], Column: column})
 		}
