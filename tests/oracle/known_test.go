@@ -4,6 +4,8 @@ package oracle_test
 
 import (
 	"errors"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,11 +18,38 @@ import (
 // known are failures that are known and not mended yet. One that passes turns
 // the test red: take it out, and let the generator make such statements if it
 // does not.
-var known []struct {
+var known = []knownFailure{{
+	// A server shows the type of a text, and whether a column may be NULL, as its
+	// plan has them: a temporary table changes both. Gathered rows have another plan,
+	// and their header is that of a statement without rows.
+	name:    "columns as the plan shows them",
+	query:   "SELECT orders.uid, CUME_DIST() OVER (PARTITION BY y.id ORDER BY orders.uid, orders.id, region.id, y.id) AS w1 FROM (orders JOIN region ON orders.region_id) JOIN staff AS y ON orders.uid",
+	matches: func(problem string) bool { return strings.Contains(problem, differByPlan) },
+}}
+
+type knownFailure struct {
 	name  string
 	query string
 	// matches finds the failure among those of generated statements.
 	matches func(problem string) bool
+}
+
+// differByPlan begins a difference in columns that is one of plans alone.
+const differByPlan = "columns by plan"
+
+var (
+	textType = regexp.MustCompile(" (VARCHAR|CHAR|TINYTEXT|TEXT|MEDIUMTEXT|LONGTEXT|ENUM|SET) ")
+	byteType = regexp.MustCompile(" (VARBINARY|BINARY|TINYBLOB|BLOB|MEDIUMBLOB|LONGBLOB) ")
+)
+
+// plannedColumns reports whether columns are alike but for what depends on plans.
+func plannedColumns(a, b []string) bool {
+	return slices.EqualFunc(a, b, func(a, b string) bool {
+		plain := func(s string) string {
+			return byteType.ReplaceAllString(textType.ReplaceAllString(nullability.ReplaceAllString(s, ""), " text "), " bytes ")
+		}
+		return plain(a) == plain(b)
+	})
 }
 
 // once are statements that were wrong and must be alike or refused.

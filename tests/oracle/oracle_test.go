@@ -180,6 +180,15 @@ func (c *cluster) check(ctx context.Context, q query, a asked, protocol string, 
 		return ""
 	}
 	difference := q.differ(a.want, got, a.everything)
+	if manner(difference) == "columns" && plannedColumns(a.want.columns, got.columns) {
+		alike := got
+		alike.columns = a.want.columns
+		if d := q.differ(a.want, alike, a.everything); d != "" {
+			difference = d
+		} else {
+			difference = differByPlan + strings.TrimPrefix(difference, "columns")
+		}
+	}
 	if how := manner(difference); (how == "rows" || how == "columns") && a.doubtful(how) {
 		r.doubt(l.seed)
 		return ""

@@ -93,7 +93,12 @@ func (g *generator) aggregated(s *scope) fragment {
 		return f(one(g, "STD", "STDDEV", "STDDEV_POP", "STDDEV_SAMP", "VARIANCE", "VAR_POP", "VAR_SAMP"), "(", one(g, g.name(s, src, src.columns[0].name), n), ")")
 	case k < 96:
 		way := one(g, "", " DESC")
-		return f("GROUP_CONCAT(", one(g, "", "DISTINCT "), n, " ORDER BY ", n, way, one(g, "", " SEPARATOR '|'", " SEPARATOR ''"), ")")
+		separator := one(g, "", " SEPARATOR '|'", " SEPARATOR ''")
+		if g.in(50) {
+			return f("GROUP_CONCAT(DISTINCT ", n, " ORDER BY ", n, way, separator, ")")
+		}
+		// Equal texts that are not the same are in no order among each other.
+		return f("GROUP_CONCAT(", n, " ORDER BY ", n, way, ", HEX(", n, ")", separator, ")")
 	case k < 98:
 		return g.computed(s, 2)
 	}
