@@ -67,7 +67,7 @@ var arrow = map[string][]string{
 	},
 	"shardkernel/internal/broadcast": {"internal/fault", "shardkernel/internal/value"},
 	"shardkernel/internal/session": {
-		"internal/fault", "shardkernel/internal/execute", "shardkernel/internal/transaction",
+		"internal/fault", "shardkernel/internal/dialect", "shardkernel/internal/execute", "shardkernel/internal/transaction",
 	},
 
 	"shardkernel":        {"internal/fault", "internal/nearest", "config", "shardkernel/...", "-shardkernel/driver"},

@@ -34,10 +34,11 @@ func (r *fetchedRows) Next(dest []driver.Value) error {
 	return r.columnRows.Next(dest)
 }
 
-// read runs a read, and fetches the first rows where a replica answers.
+// read runs a read, and fetches the first rows where a replica answers that may be
+// replaced by another one, unlike that of a transaction.
 func (k *Kernel) read(ctx context.Context, ex *plan.Execution, branches execute.Branches) (driver.Rows, error) {
 	rows, err := k.merged(ctx, ex, branches)
-	if err != nil || !slices.ContainsFunc(unitsOf(ex), func(u *plan.Unit) bool { return u.Member != "" }) {
+	if err != nil || !k.grouped || branches != nil || !slices.ContainsFunc(unitsOf(ex), func(u *plan.Unit) bool { return u.Member != "" }) {
 		return rows, err
 	}
 	return fetch(rows)

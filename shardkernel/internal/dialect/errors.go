@@ -40,6 +40,24 @@ func ConnectionLost(err error) bool {
 	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn)
 }
 
+// Disarm returns an error of a text that does not match driver.ErrBadConn: for
+// database/sql that is leave to run the whole statement again. It still tells that
+// the connection is lost.
+func Disarm(err error) error {
+	if errors.Is(err, driver.ErrBadConn) {
+		return lostError(err.Error())
+	}
+	return err
+}
+
+// lostError is what is kept of an error that matches driver.ErrBadConn.
+type lostError string
+
+func (e lostError) Error() string { return string(e) }
+
+// Is reports whether target is the MySQL driver's own name for it.
+func (lostError) Is(target error) bool { return target == mysql.ErrInvalidConn }
+
 // Unreachable reports whether err says that the server cannot be reached, or
 // answers no more statements for now: a read may be sent to another one.
 func Unreachable(err error) bool {

@@ -110,7 +110,7 @@ func (s *Source) nodeError(table string, err error) *fault.NodeError {
 	if errors.As(err, &node) {
 		return node
 	}
-	return &fault.NodeError{DataSource: s.Name, Table: table, Err: disarm(err)}
+	return &fault.NodeError{DataSource: s.Name, Table: table, Err: dialect.Disarm(err)}
 }
 
 // safe returns the driver's error as it is, unless database/sql would take it
@@ -118,15 +118,6 @@ func (s *Source) nodeError(table string, err error) *fault.NodeError {
 func (s *Source) safe(err error) error {
 	if errors.Is(err, driver.ErrBadConn) {
 		return s.nodeError("", err)
-	}
-	return err
-}
-
-// disarm keeps the text of an error that matches driver.ErrBadConn, and nothing
-// else of it.
-func disarm(err error) error {
-	if errors.Is(err, driver.ErrBadConn) {
-		return errors.New(err.Error())
 	}
 	return err
 }

@@ -4,13 +4,13 @@ package session
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/execute"
 	"github.com/gormshard/sharding/shardkernel/internal/transaction"
 )
@@ -102,12 +102,9 @@ func (p *Pins) Failed(source string, err error) {
 func (p *Pins) Lost() error { return p.lost }
 
 func (p *Pins) lose(source string, err error) {
-	if errors.Is(err, driver.ErrBadConn) { // database/sql would take it as leave to run the statement again
-		err = errors.New(err.Error())
-	}
 	if p.lost == nil {
 		p.lost = fmt.Errorf("sharding: this connection has lost its session on data source %s and can only be closed: %w", source,
-			&fault.NodeError{DataSource: source, Err: err})
+			&fault.NodeError{DataSource: source, Err: dialect.Disarm(err)})
 	}
 }
 
