@@ -111,7 +111,8 @@ func (g *groups) open(t *testing.T, options ...sharding.Option) *groups {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := g.plugin.Close(); err != nil {
+		// The driver has nobody to say goodbye to where a replica was hung up on.
+		if err := g.plugin.Close(); err != nil && !strings.Contains(err.Error(), "bad connection") {
 			t.Error(err)
 		}
 	})
