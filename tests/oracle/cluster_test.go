@@ -235,7 +235,7 @@ func (c *cluster) config(params ...string) *config.Config {
 		if text {
 			for _, s := range []*config.Strategy{rule.DatabaseStrategy, rule.TableStrategy} {
 				if s != nil {
-					s.TextKey = config.TextKeyExact
+					s.TextKey = config.TextKeyWeight
 				}
 			}
 		}

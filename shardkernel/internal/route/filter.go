@@ -109,7 +109,11 @@ func (w *filterWriter) list(before string, operands []parse.Operand, between, af
 		}
 		switch o := &operands[i]; {
 		case o.Kind == parse.OperandLiteral && o.Span.End > o.Span.Start && ofKind(column, o.Literal):
-			w.text.WriteString(w.program.stmt.Text[o.Span.Start:o.Span.End])
+			text := w.program.stmt.Text[o.Span.Start:o.Span.End]
+			if strings.ContainsAny(text, "()") { // of which the span may end before the last
+				return false
+			}
+			w.text.WriteString(text)
 		case o.Kind == parse.OperandParam && o.Param < len(w.args) && ofKind(column, w.args[o.Param]):
 			w.text.WriteString("?")
 			w.out = append(w.out, w.args[o.Param])
