@@ -66,6 +66,7 @@ var once = map[string]string{
 	"a YEAR of two digits in HAVING":                                            "SELECT yr, COUNT(*) FROM orders GROUP BY yr HAVING yr = 24 OR yr > 25",
 	"two tables of one name, of which one is read as a UNION":                   "SELECT 1 AS c FROM (notes ab) JOIN region AS ab ON ab.uid = ab.name",
 	"different values of long texts, of which a node groups by the first bytes": "SELECT COUNT(DISTINCT txt), COUNT(DISTINCT txt, label) FROM orders",
+	"a list of tuples that is compared in DOUBLE":                               "SELECT n FROM wide IGNORE INDEX (PRIMARY) WHERE (k, k) IN ((IFNULL(k, 7), 1), (v, 42), (9007199254740993, 9007199254740992)) ORDER BY n",
 	"a comment before an expression is part of its label":                       "SELECT 1,/**/MIN({schema}.items.qty) FROM {schema}.items WHERE uid = 9",
 }
 

@@ -2,6 +2,7 @@ package route
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/gormshard/sharding/shardkernel/algorithm"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
@@ -224,6 +225,10 @@ func shard(s *rule.Strategy, v algorithm.Value) (int, error) {
 }
 
 func (e *evaluation) evalTuples(r *reference, x *expr) (set nodeSet, every bool) {
+	uniform := e.uniform(x.tuples)
+	if !uniform && e.inexact(x) {
+		return set, true
+	}
 	elements := make([]element, len(x.tuples))
 	for i, tuple := range x.tuples {
 		nodes, everyTuple := e.evalTuple(r, x.parts, tuple)
@@ -231,7 +236,7 @@ func (e *evaluation) evalTuples(r *reference, x *expr) (set nodeSet, every bool)
 		every = every || everyTuple
 		set.unite(nodes)
 	}
-	if x.list != noList && e.uniform(x.tuples) {
+	if x.list != noList && uniform {
 		e.keepElements(x.list, elements)
 	}
 	return set, every
@@ -254,6 +259,28 @@ func (e *evaluation) uniform(tuples [][]parse.Operand) bool {
 	}
 	return true
 }
+
+// inexact reports whether a key is compared with an integer that a DOUBLE, which
+// is what the server compares a list of several types as, cannot tell from others.
+func (e *evaluation) inexact(x *expr) bool {
+	for _, tuple := range x.tuples {
+		for _, part := range x.parts {
+			arg, known := e.arg(&tuple[part.position])
+			if !known || classOf(arg) != operandInteger {
+				continue
+			}
+			v := reflect.ValueOf(arg)
+			if v.CanInt() && (v.Int() > maxExact || v.Int() < -maxExact) || v.CanUint() && v.Uint() > maxExact {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// maxExact is the last integer up to which a DOUBLE tells all of them apart, less
+// one: its neighbour beyond is shown as the same.
+const maxExact = 1<<53 - 1
 
 type operandClass uint8
 
