@@ -318,7 +318,7 @@ func (g *generator) special() *query {
 		f("SELECT max(id) FROM orders ORDER BY nothing"),
 		f("SELECT uid FROM orders GROUP BY 1 ORDER BY 1 DESC LIMIT 3"),
 		f("SELECT uid AS id, COUNT(*) FROM orders GROUP BY id ORDER BY id, 2"),
-		f("SELECT id AS uid, COUNT(*) FROM orders GROUP BY uid ORDER BY uid, 2"),
+		f("SELECT MIN(id) AS uid, COUNT(*) FROM orders GROUP BY uid ORDER BY uid, 2"),
 		f("SELECT -uid AS uid FROM orders ORDER BY uid, id"),
 		f("SELECT -uid AS uid FROM orders ORDER BY orders.uid, id"),
 		f("SELECT @@version_comment, id FROM orders WHERE uid = ", uid),
