@@ -85,23 +85,7 @@ func (k *Kernel) routed(ctx context.Context, told *hints, s *statement, text str
 	}
 	ex, err := k.rewritten(ctx, s, in)
 	if errors.Is(err, fault.ErrUnsupported) && columns.err == nil {
-		if united, failed := s.united(in, k.props.MaxUnionBranches); united != nil && failed == nil {
-			ex, err = united, nil
-		}
-	}
-	if errors.Is(err, fault.ErrUnsupported) && columns.err == nil && s.program.Statement().Union != nil {
-		ex, err = k.unioned(ctx, told, s, in)
-	}
-	if errors.Is(err, fault.ErrUnsupported) && columns.err == nil && len(s.program.Statement().Subqueries) > 0 && s.explained == nil {
-		preceded, failed := k.preceded(ctx, told, s, in)
-		if preceded != nil && failed == nil {
-			ex, err = preceded, nil
-		}
-	}
-	if errors.Is(err, fault.ErrUnsupported) && columns.err == nil {
-		if gathered, failed := k.gathered(s, in); gathered != nil && failed == nil {
-			ex, err = gathered, nil
-		}
+		ex, err = k.otherwise(ctx, told, s, columns, in, err)
 	}
 	if columns.err != nil { // what was planned without the columns does not count
 		return nil, columns.err
@@ -125,6 +109,33 @@ func (k *Kernel) routed(ctx context.Context, told *hints, s *statement, text str
 		err = k.checkMarkers(ex)
 	}
 	return ex, err
+}
+
+// otherwise plans a statement that no merge of its nodes' units answers in the other
+// forms, from the cheapest on. refusal is the error where there is none.
+func (k *Kernel) otherwise(ctx context.Context, told *hints, s *statement, columns *columns, in route.Input, refusal error) (*plan.Execution, error) {
+	if ex, err := s.united(in, k.props.MaxUnionBranches); ex != nil && err == nil {
+		return ex, nil
+	}
+	stmt := s.program.Statement()
+	if stmt.Union != nil && columns.err == nil {
+		ex, err := k.unioned(ctx, told, s, in)
+		if !errors.Is(err, fault.ErrUnsupported) {
+			return ex, err
+		}
+		refusal = err
+	}
+	if len(stmt.Subqueries) > 0 && s.explained == nil && columns.err == nil {
+		if ex, err := k.preceded(ctx, told, s, in); ex != nil && err == nil {
+			return ex, nil
+		}
+	}
+	if columns.err == nil {
+		if ex, err := k.gathered(s, in); ex != nil && err == nil {
+			return ex, nil
+		}
+	}
+	return nil, refusal
 }
 
 // checkMarkers refuses a unit that the server would not prepare.

@@ -126,6 +126,9 @@ func (k *Kernel) send(ctx context.Context, s *Session, ex *plan.Execution) (driv
 		return rows, err
 	}
 	rows, err := k.read(ctx, ex, branches)
+	if err == nil || branches != nil || !k.grouped {
+		return rows, err
+	}
 	// Each data source's replica may be one that has just gone.
 	for again := sources(ex); err != nil && again > 0 && branches == nil && k.replicasFailed(ctx, ex, err); again-- {
 		if branches, err = k.choose(ctx, s, ex); err == nil {

@@ -40,21 +40,17 @@ func (t *Template) branchColumns(args []any, meta route.Meta) []branchColumn {
 			columns = append(columns, r.branchColumn(item))
 			continue
 		}
-		table, prefix := -1, ""
-		switch tables := r.tables(); {
-		case item.StarOf != "":
-			table = r.tableNamed(item.StarOf)
-			prefix = r.text(item.Span)
-			prefix = prefix[:len(prefix)-1]
-		case len(tables) == 1 && t.stmt.Scopes[0].Sources == 1:
-			table = tables[0]
-		}
-		known := r.tableOf(table)
-		if known == nil {
+		tables, known := r.tablesOfStar(item)
+		if !known || len(tables) != 1 {
 			return nil
 		}
-		for j := range known.Columns {
-			if c := &known.Columns[j]; !c.Invisible {
+		prefix := "" // of t.* it is "t."
+		if item.StarOf != "" {
+			prefix = strings.TrimSuffix(r.text(item.Span), "*")
+		}
+		table := r.tableOf(tables[0])
+		for j := range table.Columns {
+			if c := &table.Columns[j]; !c.Invisible {
 				columns = append(columns, branchColumn{label: c.Name, star: true, expr: prefix + quote(c.Name, '`'), known: c, form: formOf(c)})
 			}
 		}

@@ -58,11 +58,7 @@ func carry(c *value.Column, text string) (how carried, ok bool) {
 	case value.ClassText:
 		return carryText(c, name, text)
 	case value.ClassBinary:
-		how = carryBytes(name)
-		if !c.Unbounded() {
-			how.typ = fmt.Sprintf("varchar(%d) CHARACTER SET ascii", max(2*c.Length, 1))
-			how.wider = fmt.Sprintf("LENGTH(%s)>%d", name, c.Length)
-		}
+		how = carryBinary(c, name)
 	case value.ClassEnum, value.ClassSet, value.ClassBit:
 		// By the number, which also tells the value that an ENUM has for errors.
 		how.written += "+0"
@@ -93,6 +89,16 @@ func widerMoment(c *value.Column, name string) string {
 		return ""
 	}
 	return fmt.Sprintf("MICROSECOND(%s)%%%d<>0", name, [...]int{1000000, 100000, 10000, 1000, 100, 10}[c.Scale])
+}
+
+// carryBinary returns how a BINARY, VARBINARY or BLOB travels.
+func carryBinary(c *value.Column, name string) carried {
+	how := carryBytes(name)
+	if !c.Unbounded() {
+		how.typ = fmt.Sprintf("varchar(%d) CHARACTER SET ascii", max(2*c.Length, 1))
+		how.wider = fmt.Sprintf("LENGTH(%s)>%d", name, c.Length)
+	}
+	return how
 }
 
 // carryBytes returns how bytes travel, in hexadecimal digits. They are read as a

@@ -114,24 +114,17 @@ func (r *recipe) visible() (columns []visibleColumn, ok bool) {
 			columns = append(columns, visibleColumn{item: i, span: item.Expr, column: item.Column, label: item.Label})
 			continue
 		}
-		table := -1
-		switch tables := r.tables(); {
-		case r.derivedSources():
-		case item.StarOf != "":
-			table = r.tableNamed(item.StarOf)
-		case len(tables) == 1 && r.template.stmt.Scopes[0].Sources == 1:
-			table = tables[0]
-		}
-		known := r.tableOf(table)
-		if known == nil {
+		tables, known := r.tablesOfStar(item)
+		if !known || len(tables) != 1 || r.derivedSources() {
 			return nil, false
 		}
-		for j := range known.Columns {
-			c := &known.Columns[j]
+		table := r.tableOf(tables[0])
+		for j := range table.Columns {
+			c := &table.Columns[j]
 			if c.Invisible {
 				continue
 			}
-			v := visibleColumn{item: -1, column: &parse.Column{Table: table, Name: c.Name}, label: c.Name}
+			v := visibleColumn{item: -1, column: &parse.Column{Table: tables[0], Name: c.Name}, label: c.Name}
 			// What stands before the name: nothing, or "t." of t.*.
 			v.span, v.suffix = parse.Span{Start: item.Start, End: item.End - 1}, quote(c.Name, '`')
 			columns = append(columns, v)

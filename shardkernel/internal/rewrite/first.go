@@ -130,7 +130,7 @@ func (s *subquery) concerns(inner *Template) bool {
 		if name == "" {
 			name = table.Name
 		}
-		if word(text, strings.ToLower(name)) && !inner.calls(name) {
+		if parse.HoldsName(text, strings.ToLower(name)) && !inner.calls(name) {
 			return true
 		}
 		logical, _ := s.outer.program.Logical(i)
@@ -139,13 +139,13 @@ func (s *subquery) concerns(inner *Template) bool {
 			return true
 		}
 		for j := range known.Columns {
-			if c := known.Columns[j].Name; word(text, c) && !inner.owns(c, s.meta) {
+			if c := known.Columns[j].Name; parse.HoldsName(text, c) && !inner.owns(c, s.meta) {
 				return true
 			}
 		}
 	}
 	for i := range s.outer.stmt.Select.Items {
-		if alias := strings.ToLower(s.outer.stmt.Select.Items[i].Alias); alias != "" && word(text, alias) && !inner.owns(alias, s.meta) {
+		if alias := strings.ToLower(s.outer.stmt.Select.Items[i].Alias); alias != "" && parse.HoldsName(text, alias) && !inner.owns(alias, s.meta) {
 			return true
 		}
 	}
@@ -175,24 +175,6 @@ func (t *Template) owns(column string, meta route.Meta) bool {
 		}
 	}
 	return false
-}
-
-// word reports whether a word stands in a text, and not as a part of another.
-func word(text, word string) bool {
-	part := func(c byte) bool {
-		return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' || c == '$' || c >= 0x80
-	}
-	for from := 0; ; {
-		i := strings.Index(text[from:], word)
-		if i < 0 {
-			return false
-		}
-		start, end := from+i, from+i+len(word)
-		if (start == 0 || !part(text[start-1])) && (end == len(text) || !part(text[end])) {
-			return true
-		}
-		from = start + 1
-	}
 }
 
 // carriedRows is how the rows of a subquery reach the nodes.
@@ -325,11 +307,8 @@ func carriedColumn(c *value.Column, text string) *carriedRows {
 		typ = how.typ
 	case value.ClassBinary:
 		out.columns[0] = plan.CarriedBytes
-		how := carryBytes("c")
+		how := carryBinary(c, "c")
 		typ, given = how.typ, how.given+" AS c"
-		if !c.Unbounded() {
-			typ = fmt.Sprintf("varchar(%d) CHARACTER SET ascii", max(2*c.Length, 1))
-		}
 	default:
 		return nil
 	}

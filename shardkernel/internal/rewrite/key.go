@@ -257,25 +257,7 @@ func (r *recipe) starHolds(c *parse.Column) bool {
 // an expression.
 func (r *recipe) mentionsAlias(s parse.Span) bool {
 	text := strings.ToLower(r.text(s))
-	word := func(c byte) bool {
-		return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 0x80
-	}
-	for i := range r.selection.Items {
-		alias := strings.ToLower(r.selection.Items[i].Alias)
-		if alias == "" {
-			continue
-		}
-		for from := 0; ; {
-			at := strings.Index(text[from:], alias)
-			if at < 0 {
-				break
-			}
-			start, end := from+at, from+at+len(alias)
-			if (start == 0 || !word(text[start-1])) && (end == len(text) || !word(text[end])) {
-				return true
-			}
-			from = end
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.selection.Items, func(item parse.Item) bool {
+		return item.Alias != "" && parse.HoldsName(text, strings.ToLower(item.Alias))
+	})
 }

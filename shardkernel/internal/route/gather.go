@@ -180,7 +180,7 @@ func (p *Program) gatheredColumns(t *value.Table, text string) []*value.Column {
 	columns := []*value.Column{}
 	for i := range t.Columns {
 		c := &t.Columns[i]
-		named := holdsName(text, c.Name)
+		named := parse.HoldsName(text, c.Name)
 		if named && c.Class == value.ClassBit { // an index compares it with texts in another way
 			return nil
 		}
@@ -189,23 +189,4 @@ func (p *Program) gatheredColumns(t *value.Table, text string) []*value.Column {
 		}
 	}
 	return columns
-}
-
-// holdsName reports whether a name stands in a text, and not as a part of another.
-func holdsName(text, name string) bool {
-	for {
-		i := strings.Index(text, name)
-		if i < 0 {
-			return false
-		}
-		end := i + len(name)
-		if (i == 0 || !isNameByte(text[i-1])) && (end == len(text) || !isNameByte(text[end])) {
-			return true
-		}
-		text = text[i+1:]
-	}
-}
-
-func isNameByte(c byte) bool {
-	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' || c == '$' || c >= 0x80
 }
