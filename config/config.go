@@ -40,6 +40,12 @@ type Config struct {
 	// Sharding holds the tables and what chooses their nodes. Defaults to no
 	// sharded table.
 	Sharding Sharding `yaml:"sharding,omitempty"`
+	// Rules are the short form of sharded tables whose actual tables are numbered,
+	// beside those of Sharding. Load writes them out there. Defaults to none.
+	Rules []Rule `yaml:"rules,omitempty"`
+	// Database says which data sources the tables of Rules are in. Defaults to the
+	// default data source.
+	Database Database `yaml:"database,omitempty"`
 	// ReadwriteSplitting makes data sources of a primary and its replicas.
 	// Defaults to none.
 	ReadwriteSplitting ReadwriteSplitting `yaml:"readwriteSplitting,omitempty"`

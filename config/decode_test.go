@@ -37,15 +37,13 @@ props: {sqlShow: 1, maxMergeRows: "5", maxMergeBytes: 18446744073709551615, stat
 		"props.maxMergeRows: must be a whole number, not a text",
 		"props.maxMergeBytes: the number is too large",
 		"props.statementTimeout: must be a duration with its unit, such as 30s, 5m or 1h, not true or false",
-		"colour: unknown key; known: dataSources, defaultDataSource, schema, rulesVersion, sharding, readwriteSplitting, transaction, idLease, props",
+		"colour: unknown key; known: dataSources, defaultDataSource, schema, rulesVersion, sharding, rules, database, readwriteSplitting, transaction, idLease, props",
 		`datasources: unknown key; did you mean "dataSources"?`,
 	)
 }
 
 func TestWhatIsNotImplementedIsRefused(t *testing.T) {
 	_, err := Parse([]byte(`
-rules: [{tables: t_order, range: 0..7}]
-database: {dataSources: a}
 dataSources: {ds0: {dsn: x}}
 sharding:
   tables:
@@ -64,8 +62,6 @@ transaction: {type: XA, xa: {cluster: orders}}
 		"sharding.tables.t_order.trustModel: is not supported yet; remove it",
 		"sharding.broadcastCheck.interval: is not supported yet; remove it",
 		"transaction.xa: is not supported yet; remove it",
-		"database: is not supported yet; remove it",
-		"rules: is not supported yet; remove it",
 		`sharding.tables.t_item.tableStrategy.textKey: no such choice "exakt"; use refuse, binary, exact or weight`,
 		"transaction.type: XA is not supported yet; use LOCAL",
 	)

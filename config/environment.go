@@ -54,7 +54,7 @@ func (e *environment) over(path string, doc document, t reflect.Type) {
 			for _, entry := range sortedNames(entries) {
 				e.within(join(at, entry), entries, entry, kind.Elem())
 			}
-		case kind.Kind() == reflect.Slice && kind.Elem().Kind() == reflect.Slice:
+		case kind.Kind() == reflect.Slice && kind.Elem().Kind() != reflect.String:
 		default:
 			e.scalar(at, doc, name)
 		}

@@ -14,9 +14,9 @@ import (
 )
 
 // Load reads a configuration from a file, whose extension says whether it is
-// YAML, TOML or JSON, puts environment variables over it, and validates it. The
-// errors are all that were found, each a *fault.ConfigError with the path of its
-// key, joined; no error shows a password.
+// YAML, TOML or JSON, puts environment variables over it, validates it, and
+// expands its short form. The errors are all that were found, each a
+// *fault.ConfigError with the path of its key, joined; no error shows a password.
 //
 // The variable of a key is SHARDING and the path of the key in upper case,
 // joined by underscores, with an underscore for every character other than
@@ -63,7 +63,7 @@ func parse(data []byte, format, place string) (*Config, error) {
 
 	// What could not be read looks like something missing to the validation.
 	all := d.faults
-	for _, f := range cfg.check(builtin(cfg)).list {
+	for _, f := range cfg.check(builtin).list {
 		if !d.touches(f.Path) {
 			all.list = append(all.list, f)
 		}
@@ -71,5 +71,5 @@ func parse(data []byte, format, place string) (*Config, error) {
 	if err := all.err(); err != nil {
 		return nil, err
 	}
-	return cfg, nil
+	return cfg.Expand(), nil
 }

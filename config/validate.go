@@ -11,7 +11,7 @@ import (
 )
 
 // Types makes the configured algorithms and key generators. Each function gets
-// a name of the configuration and is called at most once for it. It returns nil
+// a name of the configuration as Config.Expand returns it and is called at most once for it. It returns nil
 // and no error for a type that cannot be judged.
 type Types struct {
 	Algorithm func(name string) (algorithm.Algorithm, error)
@@ -26,7 +26,7 @@ func (c *Config) Validate() error {
 	if c == nil {
 		return missing()
 	}
-	return c.check(builtin(c)).err()
+	return c.check(builtin).err()
 }
 
 // ValidateTypes is Validate with the types of an application, which are all
@@ -35,7 +35,7 @@ func (c *Config) ValidateTypes(types Types) error {
 	if c == nil {
 		return missing()
 	}
-	return c.check(types).err()
+	return c.check(func(*Config) Types { return types }).err()
 }
 
 func missing() error {
@@ -87,9 +87,10 @@ type checker struct {
 	owner      map[string]claimed // by the place of the node
 }
 
-func (c *Config) check(types Types) *faults {
+func (c *Config) check(types func(*Config) Types) *faults {
+	x := c.expand()
 	k := &checker{
-		cfg:        c,
+		cfg:        x.cfg,
 		sources:    c.SourceNames(),
 		first:      map[string]string{},
 		algorithms: map[string]algorithm.Algorithm{},
@@ -101,12 +102,12 @@ func (c *Config) check(types Types) *faults {
 	k.readwriteSplitting()
 	k.defaultDataSource()
 	k.notNegative("rulesVersion", int64(c.RulesVersion))
-	k.makeTypes(types)
+	k.makeTypes(types(x.cfg))
 	k.sharding()
 	k.transaction()
 	k.idLease()
 	k.props()
-	return &k.faults
+	return x.reported(k.faults)
 }
 
 func (k *checker) dataSources() {

@@ -15,8 +15,9 @@ import (
 // algorithm and generator type the configuration may name. The error joins
 // everything that was found, each a *fault.ConfigError with its path.
 func Compile(cfg *config.Config, algorithms *algorithm.Registry, generators *keygen.Registry) (*Set, error) {
+	long := cfg.Expand()
 	c := compiler{
-		cfg:        cfg,
+		cfg:        long,
 		algorithms: map[string]algorithm.Algorithm{},
 		generators: map[string]keygen.Generator{},
 		classes:    map[string]int{},
@@ -24,7 +25,7 @@ func Compile(cfg *config.Config, algorithms *algorithm.Registry, generators *key
 	// Validation makes each algorithm and generator once; the tables share them.
 	if err := cfg.ValidateTypes(config.Types{
 		Algorithm: func(name string) (algorithm.Algorithm, error) {
-			configured := cfg.Sharding.Algorithms[name]
+			configured := long.Sharding.Algorithms[name]
 			a, err := algorithms.New(configured.Type, configured.Props)
 			if err == nil && a == nil {
 				err = errors.New("the type's factory made nothing")
@@ -33,7 +34,7 @@ func Compile(cfg *config.Config, algorithms *algorithm.Registry, generators *key
 			return a, err
 		},
 		Generator: func(name string) (keygen.Generator, error) {
-			configured := cfg.Sharding.KeyGenerators[name]
+			configured := long.Sharding.KeyGenerators[name]
 			g, err := generators.New(configured.Type, configured.Props)
 			if err == nil && g == nil {
 				err = errors.New("the type's factory made nothing")

@@ -364,3 +364,21 @@ func TestCompileOfNothingIsAnError(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestTheShortFormCompilesAsTheLongOne(t *testing.T) {
+	short := &config.Config{
+		DataSources:       map[string]config.DataSource{"ds0": {DSN: "a"}, "ds1": {DSN: "b"}},
+		DefaultDataSource: "ds0",
+		Rules:             []config.Rule{{Tables: []string{"t_order", "t_item"}, Range: "0..3", Column: "order_id", Expression: "order_id % 4"}},
+		Database:          config.Database{DataSources: "ds${0..1}", Column: "user_id", Expression: "user_id % 2"},
+	}
+	s := compile(t, short)
+	order, ok := s.Table("t_order")
+	if !ok || len(order.Nodes) != 8 {
+		t.Fatalf("t_order: %v, %+v", ok, order)
+	}
+	item, _ := s.Table("t_item")
+	if !s.Bound(order, item) {
+		t.Error("the tables of one rule are not bound")
+	}
+}
