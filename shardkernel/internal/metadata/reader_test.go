@@ -35,12 +35,12 @@ const (
 
 // row is a row of information_schema.columns, as MariaDB 10.11 gives it.
 func row(name, columnType, dataType string, precision, scale, fraction, characters, octets int64, charset, collation, nullable, extra string) []driver.Value {
-	return []driver.Value{name, []byte(columnType), dataType, precision, scale, fraction, characters, octets, charset, collation, nullable, extra, ""}
+	return []driver.Value{name, []byte(columnType), dataType, precision, scale, fraction, characters, octets, charset, collation, nullable, extra, "", int64(0)}
 }
 
 // withDefault is a row with a column_default.
 func withDefault(row []driver.Value, initial string) []driver.Value {
-	row[len(row)-1] = initial
+	row[len(row)-2] = initial
 	return row
 }
 
@@ -112,7 +112,7 @@ func TestMySQLColumnsAreUnderstood(t *testing.T) {
 			t.Errorf("%s:\n got %+v\nwant %+v", w.Name, got, w)
 		}
 	}
-	if len(f.args[0]) != 1 || f.args[0][0].Value != "t_0" {
+	if len(f.args[0]) != 2 || f.args[0][0].Value != "t_0" || f.args[0][1].Value != "t_0" {
 		t.Errorf("asked for table %v", f.args[0])
 	}
 	if !strings.Contains(f.asked[1], "HEX(WEIGHT_STRING(CONVERT(' ' USING utf8mb4) COLLATE utf8mb4_general_ci))") {
@@ -173,19 +173,19 @@ func TestReaderErrorsNameTheNode(t *testing.T) {
 
 func TestSQLiteColumnsFollowAffinity(t *testing.T) {
 	xinfo := [][]driver.Value{
-		{"Id", "INTEGER", int64(0), int64(1), int64(0)},
-		{"ent_id", "BIGINT", int64(1), int64(0), int64(0)},
-		{"name", "VARCHAR(64)", int64(0), int64(0), int64(0)},
-		{"amount", "decimal(10,2)", int64(0), int64(0), int64(0)},
-		{"done", "numeric", int64(0), int64(0), int64(0)},
-		{"ratio", "REAL", int64(0), int64(0), int64(0)},
-		{"made", "datetime", int64(0), int64(0), int64(0)},
-		{"body", "BLOB", int64(0), int64(0), int64(0)},
-		{"any", "", int64(0), int64(0), int64(0)},
-		{"twice", "INT", int64(0), int64(0), int64(2)},
+		{"Id", "INTEGER", int64(0), int64(1), int64(0), int64(1)},
+		{"ent_id", "BIGINT", int64(1), int64(0), int64(0), int64(0)},
+		{"name", "VARCHAR(64)", int64(0), int64(0), int64(0), int64(0)},
+		{"amount", "decimal(10,2)", int64(0), int64(0), int64(0), int64(0)},
+		{"done", "numeric", int64(0), int64(0), int64(0), int64(0)},
+		{"ratio", "REAL", int64(0), int64(0), int64(0), int64(0)},
+		{"made", "datetime", int64(0), int64(0), int64(0), int64(0)},
+		{"body", "BLOB", int64(0), int64(0), int64(0), int64(0)},
+		{"any", "", int64(0), int64(0), int64(0), int64(0)},
+		{"twice", "INT", int64(0), int64(0), int64(2), int64(0)},
 	}
 	want := []value.Column{
-		{Name: "id", Type: "integer", Class: value.ClassInteger, Bits: 64, AutoIncrement: true},
+		{Name: "id", Type: "integer", Class: value.ClassInteger, Bits: 64, AutoIncrement: true, Unique: true},
 		{Name: "ent_id", Type: "bigint", Class: value.ClassInteger, Bits: 64},
 		{Name: "name", Type: "varchar(64)", Class: value.ClassText, Nullable: true},
 		{Name: "amount", Type: "decimal(10,2)", Class: value.ClassDecimal, Precision: 10, Scale: 2, Nullable: true},
@@ -215,7 +215,7 @@ func TestSQLiteColumnsFollowAffinity(t *testing.T) {
 func TestSQLiteCollationIsRefused(t *testing.T) {
 	db, _ := open(t,
 		answer{query: askDefinition, rows: [][]driver.Value{{"CREATE TABLE t_0 (name text collate nocase)"}}},
-		answer{query: askXinfo, rows: [][]driver.Value{{"name", "text", int64(0), int64(0), int64(0)}}})
+		answer{query: askXinfo, rows: [][]driver.Value{{"name", "text", int64(0), int64(0), int64(0), int64(0)}}})
 	table, err := read(t, db, dialect.SQLite)
 	if err != nil {
 		t.Fatal(err)

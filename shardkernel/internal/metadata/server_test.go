@@ -82,7 +82,8 @@ func TestServerTellsItsSettings(t *testing.T) {
 
 const everyType = "CREATE TABLE every_type (id BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY, n INT, t TINYINT(1), d DECIMAL(10,2) NOT NULL, f DOUBLE, " +
 	"s VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin, c CHAR(5) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci, l LONGTEXT CHARACTER SET utf8mb4, " +
-	"b BINARY(3), vb VARBINARY(3), day DATE, dt DATETIME(3), y YEAR, e ENUM('a','b'), bits BIT(3), g INT AS (n + 1) STORED)"
+	"b BINARY(3), vb VARBINARY(3), day DATE, dt DATETIME(3), y YEAR, e ENUM('a','b'), bits BIT(3), g INT AS (n + 1) STORED, " +
+	"UNIQUE (n, d), KEY (f))"
 
 func TestServerColumnsAreRead(t *testing.T) {
 	db := server(t, "")
@@ -90,16 +91,16 @@ func TestServerColumnsAreRead(t *testing.T) {
 	columns := table(t, db, "every_type")
 	for name, want := range map[string]func(*value.Column) bool{
 		"id": func(c *value.Column) bool {
-			return c.Class == value.ClassInteger && c.Bits == 64 && c.Unsigned && c.AutoIncrement && !c.Nullable
+			return c.Class == value.ClassInteger && c.Bits == 64 && c.Unsigned && c.AutoIncrement && !c.Nullable && c.Unique
 		},
 		"n": func(c *value.Column) bool {
-			return c.Class == value.ClassInteger && c.Bits == 32 && !c.Unsigned && c.Nullable
+			return c.Class == value.ClassInteger && c.Bits == 32 && !c.Unsigned && c.Nullable && c.Unique
 		},
 		"t": func(c *value.Column) bool { return c.Class == value.ClassInteger && c.Bits == 8 },
 		"d": func(c *value.Column) bool {
-			return c.Class == value.ClassDecimal && c.Precision == 10 && c.Scale == 2 && !c.Nullable
+			return c.Class == value.ClassDecimal && c.Precision == 10 && c.Scale == 2 && !c.Nullable && c.Unique
 		},
-		"f": func(c *value.Column) bool { return c.Class == value.ClassFloat },
+		"f": func(c *value.Column) bool { return c.Class == value.ClassFloat && !c.Unique },
 		"s": func(c *value.Column) bool {
 			return c.Class == value.ClassText && c.Length == 20 && c.PadSpace && len(c.SpaceWeight) > 0 && c.WeightRefused == ""
 		},

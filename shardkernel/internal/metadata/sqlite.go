@@ -19,7 +19,8 @@ func readSQLite(ctx context.Context, db *sql.DB, table string) ([]value.Column, 
 	if err != nil {
 		return nil, err
 	}
-	rows, err := db.QueryContext(ctx, `SELECT name, type, "notnull", pk, hidden FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid`, table)
+	rows, err := db.QueryContext(ctx, `SELECT name, type, "notnull", pk, hidden, pk > 0 OR EXISTS (SELECT 1 FROM pragma_index_list(?) l, pragma_index_info(l.name) i`+
+		` WHERE l."unique" AND (i.name IS NULL OR i.name = x.name)) FROM pragma_table_xinfo(?) x WHERE hidden <> 1 ORDER BY cid`, table, table)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +30,7 @@ func readSQLite(ctx context.Context, db *sql.DB, table string) ([]value.Column, 
 	for rows.Next() {
 		var c value.Column
 		var notNull, primary, hidden int
-		if err := rows.Scan(&c.Name, &c.Type, &notNull, &primary, &hidden); err != nil {
+		if err := rows.Scan(&c.Name, &c.Type, &notNull, &primary, &hidden, &c.Unique); err != nil {
 			return nil, err
 		}
 		c.Name = strings.ToLower(c.Name)

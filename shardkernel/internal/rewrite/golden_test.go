@@ -69,7 +69,7 @@ func orderService(t testing.TB, more ...func(cfg *config.Config, types map[strin
 			"changed_at timestamp,rate float,ratio double,flags bit,token uuid,exact decimal(30,20)",
 		"t_ent_order_detail": "id bigint,ent_id bigint,order_id bigint,address varchar(64) general",
 		"t_ent_order_item":   "id bigint,ent_id bigint,order_id bigint,sku varchar(20) binary,qty int,price decimal(10,2)",
-		"t_region":           "id bigint auto_increment,name varchar(64) general",
+		"t_region":           "id bigint auto_increment,name varchar(64) general unique",
 		"t_operator":         "id bigint,name varchar(64) general",
 		"t_user":             "user_id bigint,name varchar(64) general",
 		"t_archive":          "id bigint,name varchar(64) general",

@@ -307,6 +307,7 @@ func columnOf(t testing.TB, name, typ string) value.Column {
 	t.Helper()
 	c := value.Column{Name: name}
 	c.Type, _, _ = strings.Cut(strings.ReplaceAll(typ, ".", ","), " ")
+	c.Unique = strings.HasSuffix(typ, " unique")
 	word, _, _ := strings.Cut(strings.ReplaceAll(typ, "(", " "), " ")
 	switch word {
 	case "bigint":

@@ -44,7 +44,7 @@ func (p *Program) number(e *evaluation, table *value.Table, c *value.Column, nam
 	if len(rows) == 0 || e.err != nil {
 		return p.fixed, e.err
 	}
-	if insert.Ignore || insert.Conflict || len(insert.OnDup) > 0 {
+	if conflicts := insert.Conflict || len(insert.OnDup) > 0; insert.Ignore || conflicts && !onlyKey(table, c) || insert.Conflict && len(rows) < len(insert.Rows) {
 		return nil, refuse("which row gets which number of "+c.Name+", which is AUTO_INCREMENT, is not certain where rows may be there already", give)
 	}
 	return &Result{
@@ -52,6 +52,12 @@ func (p *Program) number(e *evaluation, table *value.Table, c *value.Column, nam
 		Units: p.fixed.Units, Broadcast: true,
 		KeyRows: rows, KeyColumn: c.Name, KeyPosition: position, Numbered: true,
 	}, nil
+}
+
+// onlyKey reports whether rows of the table can be equal in no other key, so that
+// a row which gets a new number is surely not there already.
+func onlyKey(table *value.Table, c *value.Column) bool {
+	return !slices.ContainsFunc(table.Columns, func(other value.Column) bool { return other.Unique && other.Name != c.Name })
 }
 
 // none reports whether a value for an AUTO_INCREMENT column is surely NULL, 0 or

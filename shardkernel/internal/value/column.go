@@ -55,7 +55,10 @@ type Column struct {
 	Flexible      bool
 	Nullable      bool
 	AutoIncrement bool
-	Generated     bool
+	// Unique is true for a column of a primary or unique key, and where that
+	// cannot be told.
+	Unique    bool
+	Generated bool
 	// Invisible is true for a column that * and an INSERT without column list
 	// leave out.
 	Invisible bool
