@@ -107,7 +107,7 @@ func (k *Kernel) planBatch(ctx context.Context, told *hints, s *statement, text 
 		var err error
 		if statements[i], err = k.routed(ctx, told, p.statement, p.text, args[:p.markers:p.markers]); err != nil {
 			if s.commented {
-				return k.planWhole(ctx, told, text, args)
+				return k.planWhole(ctx, told, text, args, formMerged)
 			}
 			return nil, err
 		}

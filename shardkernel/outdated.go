@@ -37,7 +37,7 @@ func (k *Kernel) queryAgain(ctx context.Context, s *Session, ex *plan.Execution,
 	if err != nil || samePlan(ex, again) {
 		return nil, cause
 	}
-	return k.query(ctx, s, again)
+	return k.query(ctx, s, again, from)
 }
 
 // outdated drops the columns of a statement's tables if its error tells that they

@@ -43,7 +43,13 @@ func (k *Kernel) Prepare(ctx context.Context, s *Session, h *Hints, text string)
 }
 
 func (k *Kernel) plan(ctx context.Context, told *hints, s *statement, text string, args []any) (*plan.Execution, error) {
-	ex, err := k.routed(ctx, told, s, text, args)
+	return k.planned(ctx, origin{s, told, text, args}, formMerged)
+}
+
+// planned plans a statement in a form, or in one of those behind it.
+func (k *Kernel) planned(ctx context.Context, from origin, first form) (*plan.Execution, error) {
+	s, told := from.statement, from.told
+	ex, err := k.routedIn(ctx, told, s, from.text, from.args, first)
 	if err != nil {
 		return nil, err
 	}
@@ -60,13 +66,18 @@ func (k *Kernel) plan(ctx context.Context, told *hints, s *statement, text strin
 }
 
 func (k *Kernel) routed(ctx context.Context, told *hints, s *statement, text string, args []any) (*plan.Execution, error) {
+	return k.routedIn(ctx, told, s, text, args, formMerged)
+}
+
+// routedIn routes and rewrites a statement in a form, or in one of those behind it.
+func (k *Kernel) routedIn(ctx context.Context, told *hints, s *statement, text string, args []any, first form) (*plan.Execution, error) {
 	switch {
 	case s.command != nil:
 		return k.planCommand(ctx, s, text, args)
 	case s.batch != nil:
 		return k.planBatch(ctx, told, s, text, args)
 	case s.inquiry != nil && s.commented:
-		return k.planWhole(ctx, told, text, args)
+		return k.planWhole(ctx, told, text, args, first)
 	case s.inquiry != nil:
 		return k.inquire(ctx, s.inquiry, args)
 	case s.program == nil:
@@ -83,9 +94,13 @@ func (k *Kernel) routed(ctx context.Context, told *hints, s *statement, text str
 	if told != nil {
 		in.Hints = &told.route
 	}
-	ex, err := k.rewritten(ctx, s, in)
+	var ex *plan.Execution
+	err := errOtherForm
+	if first == formMerged {
+		ex, err = k.rewritten(ctx, s, in)
+	}
 	if errors.Is(err, fault.ErrUnsupported) && columns.err == nil {
-		ex, err = k.otherwise(ctx, told, s, columns, in, err)
+		ex, err = k.otherwise(ctx, told, s, columns, in, first, err)
 	}
 	if columns.err != nil { // what was planned without the columns does not count
 		return nil, columns.err
@@ -95,7 +110,7 @@ func (k *Kernel) routed(ctx context.Context, told *hints, s *statement, text str
 	}
 	if s.commented {
 		if err != nil {
-			return k.planWhole(ctx, told, text, args)
+			return k.planWhole(ctx, told, text, args, first)
 		}
 		k.recomment(ex, text)
 	}
@@ -111,21 +126,26 @@ func (k *Kernel) routed(ctx context.Context, told *hints, s *statement, text str
 	return ex, err
 }
 
+// errOtherForm stands for the refusal of a form that is not tried.
+var errOtherForm = fault.Unsupported("this statement", "there is no other form to answer it in", "")
+
 // otherwise plans a statement that no merge of its nodes' units answers in the other
-// forms, from the cheapest on. refusal is the error where there is none.
-func (k *Kernel) otherwise(ctx context.Context, told *hints, s *statement, columns *columns, in route.Input, refusal error) (*plan.Execution, error) {
-	if ex, err := s.united(in, k.props.MaxUnionBranches); ex != nil && err == nil {
-		return ex, nil
+// forms, from first on. refusal is the error where there is none.
+func (k *Kernel) otherwise(ctx context.Context, told *hints, s *statement, columns *columns, in route.Input, first form, refusal error) (*plan.Execution, error) {
+	if first <= formUnited {
+		if ex, err := s.united(in, k.props.MaxUnionBranches); ex != nil && err == nil {
+			return ex, nil
+		}
 	}
 	stmt := s.program.Statement()
-	if stmt.Union != nil && columns.err == nil {
+	if first <= formUnioned && stmt.Union != nil && columns.err == nil {
 		ex, err := k.unioned(ctx, told, s, in)
 		if !errors.Is(err, fault.ErrUnsupported) {
 			return ex, err
 		}
 		refusal = err
 	}
-	if len(stmt.Subqueries) > 0 && s.explained == nil && columns.err == nil {
+	if first <= formPreceded && len(stmt.Subqueries) > 0 && s.explained == nil && columns.err == nil {
 		if ex, err := k.preceded(ctx, told, s, in); ex != nil && err == nil {
 			return ex, nil
 		}
@@ -152,12 +172,12 @@ func (k *Kernel) checkMarkers(ex *plan.Execution) error {
 
 // planWhole plans a text with its comments, after the plan without them has
 // failed: an error quotes the text as it was typed.
-func (k *Kernel) planWhole(ctx context.Context, told *hints, text string, args []any) (*plan.Execution, error) {
+func (k *Kernel) planWhole(ctx context.Context, told *hints, text string, args []any, first form) (*plan.Execution, error) {
 	s, err := k.compile(ctx, text)
 	if err != nil {
 		return nil, err
 	}
-	return k.routed(ctx, told, s, text, args)
+	return k.routedIn(ctx, told, s, text, args, first)
 }
 
 // keepProtocol lets the units that no argument of the statement is left to be

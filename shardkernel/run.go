@@ -26,9 +26,10 @@ func (k *Kernel) Query(ctx context.Context, s *Session, h *Hints, text string, a
 	if err != nil {
 		return nil, err
 	}
-	rows, err := k.query(ctx, s, ex)
+	from := origin{st, told, text, args}
+	rows, err := k.query(ctx, s, ex, from)
 	if err != nil {
-		return k.queryAgain(ctx, s, ex, origin{st, told, text, args}, err)
+		return k.queryAgain(ctx, s, ex, from, err)
 	}
 	return rows, nil
 }
@@ -39,7 +40,7 @@ func (k *Kernel) QueryPlanned(ctx context.Context, p *Planned) (driver.Rows, err
 	if p.command != nil {
 		return noRows{}, k.command(ctx, nil, p.command, p.text, p.args)
 	}
-	rows, err := k.query(ctx, nil, p.execution)
+	rows, err := k.query(ctx, nil, p.execution, p.from)
 	if err != nil {
 		return k.queryAgain(ctx, nil, p.execution, p.from, err)
 	}
@@ -47,12 +48,12 @@ func (k *Kernel) QueryPlanned(ctx context.Context, p *Planned) (driver.Rows, err
 }
 
 // query runs a planned statement, within the time limit if there is one.
-func (k *Kernel) query(ctx context.Context, s *Session, ex *plan.Execution) (driver.Rows, error) {
+func (k *Kernel) query(ctx context.Context, s *Session, ex *plan.Execution, from origin) (driver.Rows, error) {
 	if k.props.StatementTimeout <= 0 {
-		return k.send(ctx, s, ex)
+		return k.answered(ctx, s, ex, from)
 	}
 	ctx, cancel := context.WithTimeout(ctx, k.props.StatementTimeout)
-	rows, err := k.send(ctx, s, ex)
+	rows, err := k.answered(ctx, s, ex, from)
 	if err != nil {
 		cancel()
 		return nil, err

@@ -57,10 +57,16 @@ func (k *Kernel) admit(s *Session, st *statement, ex *plan.Execution, text strin
 // planFor plans a statement under hints for a session, which it may use and
 // change.
 func (k *Kernel) planFor(ctx context.Context, s *Session, told *hints, st *statement, text string, args []any) (*plan.Execution, error) {
+	return k.planIn(ctx, s, origin{st, told, text, args}, formMerged)
+}
+
+// planIn is planFor for a form, or one of those behind it.
+func (k *Kernel) planIn(ctx context.Context, s *Session, from origin, first form) (*plan.Execution, error) {
 	if err := s.broken(); err != nil {
 		return nil, err
 	}
-	ex, err := k.plan(ctx, told, st, text, args)
+	st, text := from.statement, from.text
+	ex, err := k.planned(ctx, from, first)
 	if err != nil {
 		return nil, err
 	}

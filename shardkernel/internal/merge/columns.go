@@ -31,6 +31,8 @@ func (e *SchemaDriftError) Is(target error) bool { return target == fault.ErrSch
 type header struct {
 	names   []string // of the visible columns
 	columns []column // derived ones included
+	// doubtful is set where a row may turn out to hold what cannot be merged.
+	doubtful bool
 }
 
 type column struct {

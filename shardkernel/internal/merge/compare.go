@@ -112,6 +112,7 @@ func newOperand(h *header, ref plan.ColumnRef, order plan.TextOrder, clause stri
 			return nil, o.refused()
 		}
 	}
+	h.doubtful = h.doubtful || order.Limit > 0 || order.HasWeight || order.Refuse != ""
 	return o, nil
 }
 

@@ -33,7 +33,9 @@ var (
 //
 // For MergeRows and for a broadcast write over several units every row has been
 // read and every cursor been closed when Rows returns, so that the caller may
-// still roll back. All other merges read nothing before the first Next.
+// still roll back. Where values may turn out not to be comparable, the first rows
+// have been read, and Rows fails itself where they are not. All other merges read
+// nothing before the first Next.
 //
 // Errors: fault.ErrSchemaDrift when the cursors differ in their columns,
 // fault.ErrUnsupported when values cannot be compared exactly, and
@@ -42,6 +44,9 @@ func Rows(recipe *plan.Merge, cursors []driver.Rows, limits Limits) (driver.Rows
 	in := &inputs{cursors: append([]driver.Rows(nil), cursors...)}
 	memory := &account{limits: limits.withDefaults()}
 	head, rows, err := open(recipe, in, memory)
+	if err == nil && (head.doubtful || recipe.Kind == plan.MergeUnion) {
+		rows, err = lookAhead(rows, head, in)
+	}
 	if err != nil {
 		memory.release()
 		// The cause tells more than what closing a failed cursor has to say.
@@ -49,6 +54,15 @@ func Rows(recipe *plan.Merge, cursors []driver.Rows, limits Limits) (driver.Rows
 		return nil, err
 	}
 	return &result{header: head, inputs: in, memory: memory, rows: rows}, nil
+}
+
+// lookAhead reads the first rows, and closes the cursors behind the last one.
+func lookAhead(rows stream, head *header, in *inputs) (stream, error) {
+	a, err := newAhead(rows, len(head.names))
+	if err == nil && a.ended {
+		err = in.close()
+	}
+	return a, err
 }
 
 func open(recipe *plan.Merge, in *inputs, memory *account) (*header, stream, error) {

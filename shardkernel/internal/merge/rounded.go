@@ -16,6 +16,7 @@ type surely struct {
 }
 
 func newSurely(h *header, e *plan.Expr, truth bool) (*surely, error) {
+	h.doubtful = true
 	x, err := newExpression(h, e)
 	if err != nil {
 		return nil, err
