@@ -25,6 +25,14 @@ var known = []knownFailure{{
 	name:    "columns as the plan shows them",
 	query:   "SELECT orders.uid, CUME_DIST() OVER (PARTITION BY y.id ORDER BY orders.uid, orders.id, region.id, y.id) AS w1 FROM (orders JOIN region ON orders.region_id) JOIN staff AS y ON orders.uid",
 	matches: func(problem string) bool { return strings.Contains(problem, differByPlan) },
+}, {
+	// A server evaluates a condition for the rows that its plan joins before. Gathered
+	// rows have a key for the join, which the tables have not.
+	name:  "an overflow in a condition on rows that are not joined",
+	query: "SELECT MAX(items.n) AS a1 FROM orders JOIN people AS items ON orders.id = items.login WHERE orders.big * 2",
+	matches: func(problem string) bool {
+		return strings.Contains(problem, "an answer where the unsharded database fails: Error 1690") && strings.Contains(problem, "\nroute: gathered")
+	},
 }}
 
 type knownFailure struct {
@@ -40,13 +48,16 @@ const differByPlan = "columns by plan"
 var (
 	textType = regexp.MustCompile(" (VARCHAR|CHAR|TINYTEXT|TEXT|MEDIUMTEXT|LONGTEXT|ENUM|SET) ")
 	byteType = regexp.MustCompile(" (VARBINARY|BINARY|TINYBLOB|BLOB|MEDIUMBLOB|LONGBLOB) ")
+	// The sign of a negated DECIMAL is a digit, unless a temporary table holds it.
+	digits = regexp.MustCompile(" decimal=[0-9]+,")
 )
 
 // plannedColumns reports whether columns are alike but for what depends on plans.
 func plannedColumns(a, b []string) bool {
 	return slices.EqualFunc(a, b, func(a, b string) bool {
 		plain := func(s string) string {
-			return byteType.ReplaceAllString(textType.ReplaceAllString(nullability.ReplaceAllString(s, ""), " text "), " bytes ")
+			s = digits.ReplaceAllString(nullability.ReplaceAllString(s, ""), " decimal=")
+			return byteType.ReplaceAllString(textType.ReplaceAllString(s, " text "), " bytes ")
 		}
 		return plain(a) == plain(b)
 	})

@@ -50,8 +50,10 @@ func (p *pair) ask(ctx context.Context, way int, query string, args []any) (a an
 		defer stmt.Close()
 		return read(stmt.QueryContext(ctx, args...))
 	}
-	// Raw takes every question mark and @name for an argument, also in a comment.
-	if way == 4 && strings.Count(query, "?") == len(args) && !strings.Contains(query, "@") {
+	// Raw takes every question mark and @name for an argument, also in a comment, and
+	// bytes behind a parenthesis for a list.
+	listed := slices.ContainsFunc(args, func(arg any) bool { _, bytes := arg.([]byte); return bytes })
+	if way == 4 && strings.Count(query, "?") == len(args) && !strings.Contains(query, "@") && !listed {
 		return read(p.sharded.WithContext(ctx).Raw(query, args...).Rows())
 	}
 	conn, err := p.logical.Conn(ctx)
