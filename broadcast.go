@@ -55,9 +55,11 @@ const (
 // name that is no broadcast table, with a NodeError where a data source cannot
 // be asked, and with ErrUnsupported on SQLite.
 func (p *Plugin) CheckBroadcast(ctx context.Context, tables ...string) (*BroadcastReport, error) {
-	kernel, err := p.started()
+	e, err := p.running()
 	if err != nil {
 		return nil, err
 	}
+	kernel := e.live.Acquire()
+	defer kernel.Release()
 	return kernel.CheckBroadcast(ctx, tables)
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/gormshard/sharding/callbacks"
 	"github.com/gormshard/sharding/config"
 	"github.com/gormshard/sharding/internal/fault"
-	"github.com/gormshard/sharding/shardkernel"
 	kerneldriver "github.com/gormshard/sharding/shardkernel/driver"
 )
 
@@ -26,8 +25,7 @@ type Plugin struct {
 	options *options
 
 	mu      sync.Mutex
-	sources *sources
-	kernel  *shardkernel.Kernel
+	engine  *engine // nil before Initialize
 	logical *sql.DB
 }
 
@@ -54,7 +52,7 @@ func (p *Plugin) Name() string { return pluginName }
 func (p *Plugin) Initialize(db *gorm.DB) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.kernel != nil {
+	if p.engine != nil {
 		return errors.New("sharding: the plugin is in use already; make one with Register for every *gorm.DB")
 	}
 	if _, ok := db.Plugins["gorm:db_resolver"]; ok {
@@ -68,17 +66,17 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 	if err != nil {
 		return err
 	}
-	srcs, kernel, err := open(p.cfg, p.options, &callerPool{db: db, pool: own})
+	e, err := newEngine(p.cfg, p.options, &callerPool{db: db, pool: own})
 	if err != nil {
 		return err
 	}
-	if err := callbacks.Register(db, kernel); err != nil {
-		return errors.Join(err, kernel.Close(), srcs.close())
+	if err := callbacks.Register(db, func() callbacks.Keys { return e.live.Acquire() }); err != nil {
+		return errors.Join(err, e.close())
 	}
-	p.sources, p.kernel = srcs, kernel
-	p.logical = sql.OpenDB(kerneldriver.NewConnector(kernel, p.release))
+	p.engine = e
+	p.logical = sql.OpenDB(kerneldriver.NewConnector(e.live, e.close))
 	keepSessions(p.logical)
-	pool := &pool{DB: p.logical, kernel: kernel}
+	pool := &pool{DB: p.logical, live: e.live}
 	if prepared, ok := db.ConnPool.(*gorm.PreparedStmtDB); ok {
 		prepared.ConnPool = pool
 	} else {
@@ -92,25 +90,26 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 // why. The statement is not sent; what the planner has to know of the tables'
 // columns is read from the data sources on first use.
 func (p *Plugin) Preview(ctx context.Context, query string, args ...any) (*Preview, error) {
-	kernel, err := p.started()
+	e, err := p.running()
 	if err != nil {
 		return nil, err
 	}
+	kernel := e.live.Acquire()
+	defer kernel.Release()
 	return preview(ctx, kernel, query, args)
 }
 
 // DataSource returns the *gorm.DB of one data source, for what concerns one
 // database alone, such as creating its actual tables. Statements on it are not
-// sharded. It is nil when there is no such data source or the plugin is not in
+// sharded, and a reload may close its pool: ask again. It is nil when there is no such data source or the plugin is not in
 // use. The data source "default" is the application's own pool. A group is its
 // primary; the members of groups have names of their own here.
 func (p *Plugin) DataSource(name string) *gorm.DB {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.sources == nil {
+	e, err := p.running()
+	if err != nil {
 		return nil
 	}
-	return p.sources.gorm(name)
+	return e.generation().sources.gorm(name)
 }
 
 // Close waits for running statements to end and closes all pools, that of the
@@ -126,31 +125,24 @@ func (p *Plugin) Close() error {
 	return logical.Close()
 }
 
-// release closes what lies below the logical pool; sql.DB calls it once.
-func (p *Plugin) release() error {
-	return errors.Join(p.kernel.Close(), p.sources.close())
-}
-
-func (p *Plugin) started() (*shardkernel.Kernel, error) {
+func (p *Plugin) running() (*engine, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.kernel == nil {
+	if p.engine == nil {
 		return nil, errors.New("sharding: the plugin is not in use; call db.Use first")
 	}
-	return p.kernel, nil
+	return p.engine, nil
 }
 
 // Connector returns a driver.Connector of the configuration for applications
 // without GORM: sql.OpenDB(connector). The data sources are opened without being
 // dialled. All data sources, the default one included, must be in the
 // configuration. The connector is an io.Closer; closing the sql.DB closes it and
-// the data sources' pools.
+// the data sources' pools. It is a Reloader, too.
 func Connector(cfg *config.Config, opts ...Option) (driver.Connector, error) {
-	srcs, kernel, err := open(cfg, newOptions(opts), nil)
+	e, err := newEngine(cfg, newOptions(opts), nil)
 	if err != nil {
 		return nil, err
 	}
-	return kerneldriver.NewConnector(kernel, func() error {
-		return errors.Join(kernel.Close(), srcs.close())
-	}), nil
+	return &connector{kerneldriver.NewConnector(e.live, e.close), e}, nil
 }

@@ -17,7 +17,7 @@ import (
 // DB's.
 type pool struct {
 	*sql.DB
-	kernel *shardkernel.Kernel
+	live *shardkernel.Live
 }
 
 var (
@@ -28,7 +28,9 @@ var (
 
 // QueryContext implements gorm.ConnPool.
 func (p *pool) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	direct, planned, err := p.kernel.Direct(ctx, kerneldriver.Hints(ctx), query, args)
+	kernel := p.live.Acquire()
+	defer kernel.Release()
+	direct, planned, err := kernel.Direct(ctx, kerneldriver.Hints(ctx), query, args)
 	switch {
 	case err != nil:
 		return nil, err
@@ -40,7 +42,9 @@ func (p *pool) QueryContext(ctx context.Context, query string, args ...any) (*sq
 
 // ExecContext implements gorm.ConnPool.
 func (p *pool) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	direct, planned, err := p.kernel.Direct(ctx, kerneldriver.Hints(ctx), query, args)
+	kernel := p.live.Acquire()
+	defer kernel.Release()
+	direct, planned, err := kernel.Direct(ctx, kerneldriver.Hints(ctx), query, args)
 	switch {
 	case err != nil:
 		return nil, err
@@ -53,7 +57,9 @@ func (p *pool) ExecContext(ctx context.Context, query string, args ...any) (sql.
 // QueryRowContext implements gorm.ConnPool. A *sql.Row can be made by a *sql.DB
 // only, so a planning error is left to the logical DB to find again.
 func (p *pool) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	direct, planned, err := p.kernel.Direct(ctx, kerneldriver.Hints(ctx), query, args)
+	kernel := p.live.Acquire()
+	defer kernel.Release()
+	direct, planned, err := kernel.Direct(ctx, kerneldriver.Hints(ctx), query, args)
 	switch {
 	case err != nil:
 		return p.DB.QueryRowContext(ctx, query, args...)

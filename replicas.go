@@ -28,7 +28,8 @@ func (p *Plugin) Replicas() []ReplicaState {
 }
 
 // PrimaryOnly sends all reads of the named groups, or of all groups, to their
-// primaries from now on, or with false no longer. Statements that have been sent
+// primaries from now on, or with false no longer, until a reload changes what the
+// configuration says of it. Statements that have been sent
 // are not touched. It fails with a ConfigError for a name that is no group,
 // having changed nothing.
 func (p *Plugin) PrimaryOnly(on bool, names ...string) error {
@@ -48,7 +49,7 @@ func (p *Plugin) PrimaryOnly(on bool, names ...string) error {
 }
 
 // DisableReplica keeps reads away from a replica from now on, or with false no
-// longer. Statements that have been sent are not touched. It fails with a
+// longer; reloads change nothing about it. Statements that have been sent are not touched. It fails with a
 // ConfigError for a name that is no replica.
 func (p *Plugin) DisableReplica(name string, off bool) error {
 	var names []string
@@ -69,10 +70,9 @@ func noSuch(kind, name string, known []string) error {
 }
 
 func (p *Plugin) groups() map[string]*readwrite.Group {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.sources == nil {
+	e, err := p.running()
+	if err != nil {
 		return nil
 	}
-	return p.sources.groups
+	return e.generation().sources.groups
 }

@@ -1,13 +1,13 @@
 package sharding
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/go-sql-driver/mysql"
 	gormmysql "gorm.io/driver/mysql"
@@ -51,30 +51,22 @@ type sources struct {
 	caller    *sql.DB // the application's pool, nil without GORM
 }
 
-// open compiles the configuration, opens its data sources without dialling
-// them, and makes the kernel over them. Either everything is open, or nothing.
-func open(cfg *config.Config, o *options, caller *callerPool) (*sources, *shardkernel.Kernel, error) {
-	if cfg == nil {
-		return nil, nil, &fault.ConfigError{Path: "config", Reason: "there is no configuration", Remedy: "hand over the result of config.Load, or a *config.Config"}
-	}
-	rules, err := compile(cfg, o)
-	if err != nil {
-		return nil, nil, err
-	}
+// open makes a generation of a configuration and its rules: it opens the data
+// sources without dialling them, and makes the kernel over them. What stays the same is taken over from the generation before, which may be nil.
+// Either everything is open, or nothing.
+func open(cfg *config.Config, rules *shardkernel.Rules, o *options, caller *callerPool, before *generation) (*generation, error) {
 	s := &sources{byName: map[string]*source{}, primaries: map[string]*source{}, groups: map[string]*readwrite.Group{}}
-	log := logger.Default
+	log := caller.log()
 	if caller != nil {
-		s.caller, log = caller.pool, caller.db.Logger
+		s.caller = caller.pool
 	}
 	var errs []error
-	replicas := map[string]bool{}
-	for _, group := range cfg.ReadwriteSplitting.Groups {
-		for _, name := range group.Replicas {
-			replicas[name] = true
-		}
-	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.DataSources)) {
-		if err := s.open(name, cfg.DataSources[name], replicas[name], o, caller); err != nil {
+		if s.byName[name] = before.source(name, cfg.DataSources[name]); s.byName[name] != nil {
+			continue
+		}
+		delete(s.byName, name)
+		if err := s.open(name, cfg.DataSources[name], o, caller); err != nil {
 			errs = append(errs, &fault.ConfigError{Path: "dataSources." + name, Err: err})
 		}
 	}
@@ -82,52 +74,44 @@ func open(cfg *config.Config, o *options, caller *callerPool) (*sources, *shardk
 		if _, configured := cfg.DataSources[cfg.PrimaryOf(name)]; configured {
 			continue
 		}
+		if s.byName[name] = before.adopted(name); s.byName[name] != nil {
+			continue
+		}
+		delete(s.byName, name)
 		if err := s.adopt(name, caller); err != nil {
 			errs = append(errs, &fault.ConfigError{Path: "dataSources." + name, Err: err})
 		}
 	}
 	if len(errs) > 0 {
-		return nil, nil, errors.Join(append(errs, s.closeOwn())...)
+		return nil, errors.Join(append(errs, s.closeUnlike(before.allSources()))...)
 	}
-	all, err := s.kernelSources(cfg, o, log)
+	all, err := s.kernelSources(cfg, o, log, before)
 	if err != nil {
-		return nil, nil, errors.Join(err, s.closeOwn())
+		return nil, errors.Join(err, s.closeUnlike(before.allSources()))
 	}
 	kernel, err := shardkernel.New(rules, all, shardkernel.Options{
-		Props: cfg.Props, ImplicitWrites: cfg.Transaction.ImplicitWrites(), IDLease: cfg.IDLease,
+		Before: before.kernelOf(),
+		Props:  cfg.Props, ImplicitWrites: cfg.Transaction.ImplicitWrites(), IDLease: cfg.IDLease,
 		BroadcastCheck: cfg.Sharding.BroadcastCheck,
 		Trace:          o.tracer(cfg.Props.SQLShow, log),
 		Warn:           func(ctx context.Context, message string) { log.Warn(ctx, "%s", message) },
 	})
 	if err != nil {
-		return nil, nil, errors.Join(err, s.closeOwn())
+		return nil, errors.Join(err, s.closeUnlike(before.allSources()))
 	}
-	if err := readTables(kernel, &cfg.Props); err != nil {
-		return nil, nil, errors.Join(err, kernel.Close(), s.closeOwn())
+	g := &generation{cfg: cfg, rules: rules, sources: s, kernel: kernel}
+	if err := g.check(before); err != nil {
+		return nil, errors.Join(err, g.discard(before))
 	}
-	return s, kernel, nil
+	return g, nil
 }
 
-// startTimeout bounds what is asked of the data sources at start.
-const startTimeout = time.Minute
-
-// readTables does what the configuration wants to be done with the tables at
-// start.
-func readTables(kernel *shardkernel.Kernel, props *config.Props) error {
-	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
-	defer cancel()
-	if props.CheckTables {
-		if err := kernel.CheckTables(ctx); err != nil {
-			return err
-		}
+// compile makes the rules of a configuration that takes the place of a generation,
+// which may be nil.
+func compile(cfg *config.Config, o *options, before *generation) (*shardkernel.Rules, error) {
+	if cfg == nil {
+		return nil, &fault.ConfigError{Path: "config", Reason: "there is no configuration", Remedy: "hand over the result of config.Load, or a *config.Config"}
 	}
-	if props.PreloadTables {
-		return kernel.LoadTables(ctx)
-	}
-	return nil
-}
-
-func compile(cfg *config.Config, o *options) (*shardkernel.Rules, error) {
 	algorithms, generators := algorithm.NewRegistry(), keygen.NewRegistry()
 	var errs []error
 	for name, factory := range o.algorithms {
@@ -139,10 +123,10 @@ func compile(cfg *config.Config, o *options) (*shardkernel.Rules, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, &fault.ConfigError{Path: "options", Err: err}
 	}
-	return shardkernel.Compile(cfg, algorithms, generators)
+	return shardkernel.Recompile(cfg, algorithms, generators, func(name string) keygen.Generator { return before.generator(cfg, name) })
 }
 
-func (s *sources) open(name string, ds config.DataSource, replica bool, o *options, caller *callerPool) error {
+func (s *sources) open(name string, ds config.DataSource, o *options, caller *callerPool) error {
 	opener, ok := o.dialectors[ds.DriverName()]
 	if !ok {
 		return fmt.Errorf("no driver %q; add it with sharding.WithDialector", ds.DriverName())
@@ -152,20 +136,12 @@ func (s *sources) open(name string, ds config.DataSource, replica bool, o *optio
 		gormConfig.Logger, gormConfig.NowFunc, gormConfig.TranslateError = caller.db.Logger, caller.db.NowFunc, caller.db.TranslateError
 	}
 	dialector := opener(string(ds.DSN))
-	var lines *readwrite.Lines
-	if replica {
-		lines = tap(dialector)
-	}
+	lines := tap(dialector)
 	db, pool, err := openPool(dialector, gormConfig)
 	if err != nil {
 		return err
 	}
-	pool.SetMaxOpenConns(ds.MaxOpenConns)
-	if ds.MaxIdleConns > 0 {
-		pool.SetMaxIdleConns(ds.MaxIdleConns)
-	}
-	pool.SetConnMaxLifetime(ds.ConnMaxLifetime)
-	pool.SetConnMaxIdleTime(ds.ConnMaxIdleTime)
+	size(pool, ds)
 	_, control, err := openPool(opener(string(ds.DSN)), &gorm.Config{DisableAutomaticPing: true})
 	if err != nil {
 		return errors.Join(err, pool.Close())
@@ -173,6 +149,17 @@ func (s *sources) open(name string, ds config.DataSource, replica bool, o *optio
 	control.SetMaxOpenConns(controlConnections)
 	s.byName[name] = &source{db: db, pool: pool, control: control, dsn: string(ds.DSN), lines: lines}
 	return nil
+}
+
+// defaultIdleConns is database/sql's own number.
+const defaultIdleConns = 2
+
+// size sets the size of a pool, which may be in use.
+func size(pool *sql.DB, ds config.DataSource) {
+	pool.SetMaxOpenConns(ds.MaxOpenConns)
+	pool.SetMaxIdleConns(cmp.Or(ds.MaxIdleConns, defaultIdleConns))
+	pool.SetConnMaxLifetime(ds.ConnMaxLifetime)
+	pool.SetConnMaxIdleTime(ds.ConnMaxIdleTime)
 }
 
 // tap lets the connections of a dialector be hung up on, where it opens them by
@@ -254,7 +241,7 @@ func (s *sources) gorm(name string) *gorm.DB {
 
 // kernelSources returns the data sources as the kernel knows them: groups in
 // place of their members.
-func (s *sources) kernelSources(cfg *config.Config, o *options, log logger.Interface) ([]shardkernel.Source, error) {
+func (s *sources) kernelSources(cfg *config.Config, o *options, log logger.Interface, before *generation) ([]shardkernel.Source, error) {
 	balancers, err := o.loadBalancers()
 	if err != nil {
 		return nil, err
@@ -276,6 +263,8 @@ func (s *sources) kernelSources(cfg *config.Config, o *options, log logger.Inter
 			continue
 		}
 		of := s.byName[group.Primary].kernel(name)
+		of.TransactionalReads = transactionalReads[group.Transactional()]
+		s.primaries[name] = s.byName[group.Primary]
 		replicas := make([]*readwrite.Replica, len(group.Replicas))
 		for i, replica := range group.Replicas {
 			of.Replicas = append(of.Replicas, s.byName[replica].kernel(replica))
@@ -285,15 +274,16 @@ func (s *sources) kernelSources(cfg *config.Config, o *options, log logger.Inter
 				replicas[i].HangUp = member.lines.HangUp
 			}
 		}
-		s.groups[name] = readwrite.NewGroup(name, balancer, replicas, readwrite.Options{
-			Health:      health(cfg.ReadwriteSplitting.Health),
-			PrimaryOnly: cfg.Props.PrimaryOnly || group.PrimaryOnly,
-			MustReplica: group.NoReplica == config.NoReplicaError,
-			Changed:     logState(log),
-		})
+		if s.groups[name] = before.group(name, cfg, s); s.groups[name] == nil {
+			s.groups[name] = readwrite.NewGroup(name, balancer, replicas, readwrite.Options{
+				Health:      health(cfg.ReadwriteSplitting.Health),
+				PrimaryOnly: before.onlyPrimary(name, cfg),
+				MustReplica: group.NoReplica == config.NoReplicaError,
+				Changed:     logState(log),
+				Before:      before.groupOf(name),
+			})
+		}
 		of.Chooser = s.groups[name]
-		of.TransactionalReads = transactionalReads[group.Transactional()]
-		s.primaries[name] = s.byName[group.Primary]
 		out = append(out, of)
 	}
 	return out, errors.Join(errs...)
@@ -331,26 +321,56 @@ func (s *source) kernel(name string) shardkernel.Source {
 
 // close closes every pool, the application's own included.
 func (s *sources) close() error {
-	err := s.closeOwn()
+	err := s.closeUnlike(nil)
 	if s.caller != nil {
 		err = errors.Join(err, s.caller.Close())
 	}
 	return err
 }
 
-// closeOwn closes the pools that were opened here.
-func (s *sources) closeOwn() error {
+// closeUnlike closes the groups and the pools that were opened here, but for those
+// that others have as well.
+func (s *sources) closeUnlike(others *sources) error {
 	var errs []error
-	for _, group := range s.groups {
+	for _, group := range s.groupsUnlike(others) {
 		group.Close()
 	}
-	for _, src := range s.byName {
-		if src.pool != s.caller {
-			errs = append(errs, src.pool.Close())
-		}
-		if src.control != nil {
-			errs = append(errs, src.control.Close())
-		}
+	for _, src := range s.unlike(others) {
+		errs = append(errs, src.close(s.caller))
 	}
 	return errors.Join(errs...)
+}
+
+// unlike returns the data sources that others do not have.
+func (s *sources) unlike(others *sources) []*source {
+	var out []*source
+	for name, src := range s.byName {
+		if others == nil || others.byName[name] != src {
+			out = append(out, src)
+		}
+	}
+	return out
+}
+
+// groupsUnlike returns the groups that others do not have.
+func (s *sources) groupsUnlike(others *sources) []*readwrite.Group {
+	var out []*readwrite.Group
+	for name, group := range s.groups {
+		if others == nil || others.groups[name] != group {
+			out = append(out, group)
+		}
+	}
+	return out
+}
+
+// close lets connections in use end by themselves.
+func (s *source) close(caller *sql.DB) error {
+	var err error
+	if s.pool != caller {
+		err = s.pool.Close()
+	}
+	if s.control != nil {
+		err = errors.Join(err, s.control.Close())
+	}
+	return err
 }

@@ -29,6 +29,8 @@ func (c *counter) NextKey(context.Context, string, any) (any, error) {
 	return 100 + c.last, c.err
 }
 
+func (c *counter) Release() {}
+
 type order struct {
 	ID    int64
 	Title string
@@ -61,7 +63,7 @@ func open(t *testing.T, keys Keys, cfg *gorm.Config) *gorm.DB {
 		t.Fatal(err)
 	}
 	gormcallbacks.RegisterDefaultCallbacks(db, &gormcallbacks.Config{})
-	if err := Register(db, keys); err != nil {
+	if err := Register(db, func() Keys { return keys }); err != nil {
 		t.Fatal(err)
 	}
 	return db

@@ -18,10 +18,13 @@ type Keys interface {
 	// NextKey returns a new value for the table's key column. owner is what the
 	// application gives the owner column, nil where none is needed.
 	NextKey(ctx context.Context, table string, owner any) (any, error)
+	// Release tells that the statement needs no more keys.
+	Release()
 }
 
-// Register adds the callbacks to db.
-func Register(db *gorm.DB, keys Keys) error {
+// Register adds the callbacks to db. keys returns what generates the keys of one
+// statement.
+func Register(db *gorm.DB, keys func() Keys) error {
 	c := db.Callback()
 	return errors.Join(
 		c.Create().After("gorm:before_create").Before("gorm:create").Register("sharding:generate_key", generateKey(keys)),

@@ -35,7 +35,7 @@ type Config struct {
 	// table. Defaults to the schema of the default data source.
 	Schema string `yaml:"schema,omitempty"`
 	// RulesVersion is raised to let a reload move existing tables to other
-	// nodes. Defaults to 0.
+	// nodes, or drop them; a reload that lowers it is refused. Defaults to 0.
 	RulesVersion int `yaml:"rulesVersion,omitempty"`
 	// Sharding holds the tables and what chooses their nodes. Defaults to no
 	// sharded table.
@@ -227,6 +227,10 @@ type Props struct {
 	// StatementTimeout is the time a statement may take before it is cancelled
 	// on all nodes. Defaults to 0, no limit but that of the context.
 	StatementTimeout time.Duration `yaml:"statementTimeout,omitempty"`
+	// DrainTimeout is how long statements and transactions may go on, after a
+	// reload, with data sources that it has removed or replaced; then their
+	// connections are cut. Defaults to 30 seconds.
+	DrainTimeout time.Duration `yaml:"drainTimeout,omitempty"`
 	// PreloadTables reads the columns of all sharded and broadcast tables when the
 	// plugin starts, several at the same time, instead of each on first use.
 	// Tables that do not exist yet are passed over. The start fails when the data
@@ -251,6 +255,7 @@ const (
 	defaultUnionBranches       = 64
 	defaultPlanCacheBytes      = 64 << 20
 	defaultRangeValues         = 1000
+	defaultDrainTimeout        = 30 * time.Second
 )
 
 // WithDefaults returns p with every 0 replaced by its default.
@@ -275,6 +280,9 @@ func (p Props) WithDefaults() Props {
 	}
 	if p.MaxRangeValues == 0 {
 		p.MaxRangeValues = defaultRangeValues
+	}
+	if p.DrainTimeout == 0 {
+		p.DrainTimeout = defaultDrainTimeout
 	}
 	return p
 }

@@ -146,7 +146,7 @@ func TestZeroConfigIsTheApplicationsOwnPool(t *testing.T) {
 	if !cfg.Transaction.ImplicitWrites() {
 		t.Error("a write over several nodes has no transaction by default")
 	}
-	want := Props{MaxConnectionsPerQuery: 1, MaxMergeRows: 300_000, MaxMergeBytes: 64 << 20, MaxParallelUnits: 256, MaxUnionBranches: 64, PlanCacheBytes: 64 << 20, MaxRangeValues: 1000}
+	want := Props{MaxConnectionsPerQuery: 1, MaxMergeRows: 300_000, MaxMergeBytes: 64 << 20, MaxParallelUnits: 256, MaxUnionBranches: 64, PlanCacheBytes: 64 << 20, MaxRangeValues: 1000, DrainTimeout: 30 * time.Second}
 	if got := cfg.Props.WithDefaults(); !reflect.DeepEqual(got, want) {
 		t.Errorf("limits: got %+v, want %+v", got, want)
 	}

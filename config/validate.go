@@ -220,6 +220,7 @@ func (k *checker) props() {
 	k.notNegative("props.planCacheBytes", p.PlanCacheBytes)
 	k.notNegative("props.maxRangeValues", int64(p.MaxRangeValues))
 	k.notNegative("props.statementTimeout", int64(p.StatementTimeout))
+	k.notNegative("props.drainTimeout", int64(p.DrainTimeout))
 	k.notNegative("props.maxNodes", int64(p.MaxNodes))
 	k.notNegative("props.maxOffset", int64(p.MaxOffset))
 	k.auditRules("props.audit", p.Audit)

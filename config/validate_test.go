@@ -344,7 +344,7 @@ func TestValidate(t *testing.T) {
 				c.Transaction.Type = "local"
 				c.Props = Props{
 					MaxConnectionsPerQuery: -1, MaxMergeRows: -1, MaxMergeBytes: -1, MaxParallelUnits: -1, MaxUnionBranches: -1,
-					PlanCacheBytes: -1, StatementTimeout: -1,
+					PlanCacheBytes: -1, StatementTimeout: -1, DrainTimeout: -1,
 				}
 			}},
 			want: []string{
@@ -363,6 +363,7 @@ func TestValidate(t *testing.T) {
 				`props.maxUnionBranches: is negative`,
 				`props.planCacheBytes: is negative`,
 				`props.statementTimeout: is negative`,
+				`props.drainTimeout: is negative`,
 			},
 		},
 	} {

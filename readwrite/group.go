@@ -23,6 +23,9 @@ type Options struct {
 	// Changed is called when a replica begins or ceases to answer reads, by one
 	// goroutine at a time. It must not call the group. May be nil.
 	Changed func(State)
+	// Before is the group that this one takes the place of: replicas over the same
+	// pools begin in the state that they have there. Nil for none.
+	Before *Group
 }
 
 // Group chooses who answers the reads of a data source that is made of a primary
@@ -54,6 +57,7 @@ func NewGroup(name string, balancer Balancer, replicas []*Replica, opts Options)
 		if r.state.Up {
 			r.state.Reason = ""
 		}
+		opts.Before.hand(r, opts.Health != nil)
 	}
 	g.publish()
 	if opts.Health == nil {
@@ -64,14 +68,40 @@ func NewGroup(name string, balancer Balancer, replicas []*Replica, opts Options)
 	ctx, g.stop = context.WithCancel(context.Background())
 	var first sync.WaitGroup
 	for _, r := range replicas {
-		first.Add(1)
-		g.probes.Go(func() { g.watch(ctx, r, opts.Health.WithDefaults(), first.Done) })
+		probed := func() {}
+		if r.state.Reason == notProbed {
+			first.Add(1)
+			probed = first.Done
+		}
+		g.probes.Go(func() { g.watch(ctx, r, opts.Health.WithDefaults(), probed) })
 	}
 	g.probes.Go(func() {
 		first.Wait()
 		close(g.ready)
 	})
 	return g
+}
+
+// hand gives a replica of another group the state of the one over the same pool,
+// where both groups look at states alike.
+func (g *Group) hand(to *Replica, probes bool) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, r := range g.replicas {
+		if r.db != to.db {
+			continue
+		}
+		to.state.Disabled = r.state.Disabled
+		if probes == (g.opts.Health != nil) {
+			to.good, to.bad = r.good, r.bad
+			of, name := to.state.DataSource, to.state.Replica
+			to.state = r.state
+			to.state.DataSource, to.state.Replica = of, name
+		}
+	}
 }
 
 // Close ends the probes.
@@ -138,6 +168,9 @@ func (g *Group) Failed(place int, err error) {
 
 // PrimaryOnly sends all reads to the primary from now on, or ends that.
 func (g *Group) PrimaryOnly(on bool) { g.primaryOnly.Store(on) }
+
+// OnlyPrimary reports whether all reads go to the primary.
+func (g *Group) OnlyPrimary() bool { return g.primaryOnly.Load() }
 
 // Disable keeps reads away from a replica, whatever its state, or ends that. It
 // reports whether the group has a replica of that name.

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Lines are the open connections to a replica. A server that has stopped without
+// Lines are the open connections to a database. A server that has stopped without
 // a word leaves the reads that were sent to it waiting; once it is known to be
 // out, they are hung up on, and can be sent elsewhere. The zero value is ready to
 // use, by several goroutines at once.
@@ -42,6 +42,15 @@ func (l *Lines) HangUp() {
 	for of := range l.open {
 		// Not closed: that is up to who reads, and may wait for what was sent.
 		_ = of.SetDeadline(time.Unix(1, 0))
+	}
+}
+
+// Cut closes all connections.
+func (l *Lines) Cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for of := range l.open {
+		_ = of.Conn.Close() // whoever uses it finds out
 	}
 }
 

@@ -24,6 +24,7 @@ type Direct struct {
 // and does not plan again: the values of a driver.Valuer and generated keys,
 // which need not be the same twice, are in it already.
 type Planned struct {
+	kernel    *Kernel
 	execution *Execution
 	from      origin
 	// command is set for a statement that no table routes, which is carried out
@@ -43,7 +44,7 @@ func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) 
 		return Direct{}, nil, err
 	}
 	if s.command != nil {
-		return Direct{}, &Planned{command: s, text: text, args: args}, refuseUnheldCommand(s.command)
+		return Direct{}, &Planned{kernel: k, command: s, text: text, args: args}, refuseUnheldCommand(s.command)
 	}
 	if args, err = ResolveAll(args); err != nil {
 		return Direct{}, nil, err
@@ -53,7 +54,7 @@ func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) 
 		return Direct{}, nil, err
 	}
 	if len(ex.Units) != 1 || ex.Merge != nil || ex.Gather != nil || ex.First != nil || ex.DDL || ex.Clock || k.props.StatementTimeout > 0 { // the driver's rows end the time limit
-		return Direct{}, &Planned{execution: ex, from: origin{s, told, text, args}}, nil
+		return Direct{}, &Planned{kernel: k, execution: ex, from: origin{s, told, text, args}}, nil
 	}
 	u := &ex.Units[0]
 	src, err := k.answering(ctx, ex, u.DataSource)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -55,6 +56,11 @@ type Options struct {
 	IDLease config.IDLease
 	// BroadcastCheck says how CheckBroadcast reports.
 	BroadcastCheck config.BroadcastCheck
+	// Before is the kernel that this one is to take the place of: what it knows of
+	// data sources and tables that stay the same, and its key generators, are taken
+	// over. Nil for none. A kernel that is given up before it was in force does no
+	// harm.
+	Before *Kernel
 	// Trace is called after every unit; may be nil.
 	Trace Tracer
 	// Warn is told, once a table, what an operator should know; may be nil.
@@ -82,6 +88,8 @@ type Kernel struct {
 	implicit bool
 	audits   atomic.Pointer[audits]
 	stored   []keygen.Stored // generators to close
+	store    keygen.Store    // of theirs
+	uses     uses
 	warn     func(ctx context.Context, message string)
 	unknown  sync.Map // logical tables that nobody knows, warned of
 	unique   sync.Map // logical tables whose unique keys were looked at
@@ -99,6 +107,7 @@ func New(rules *Rules, sources []Source, opts Options) (*Kernel, error) {
 		sources:  make(map[string]*source, len(sources)),
 		props:    opts.Props.WithDefaults(),
 		implicit: opts.ImplicitWrites,
+		uses:     uses{quiet: make(chan struct{}), unused: make(chan struct{})},
 		warn:     opts.Warn,
 
 		differences: opts.BroadcastCheck.WithDefaults().MaxDifferences,
@@ -131,7 +140,9 @@ func New(rules *Rules, sources []Source, opts Options) (*Kernel, error) {
 	k.columns.New = func() any { return newColumns(k) }
 	k.SetAudits(k.props)
 	k.plans = newPlanCache(k.props.PlanCacheBytes)
-	k.budget = memory.NewBudget(processMergeBytes)
+	if k.budget = memory.NewBudget(processMergeBytes); opts.Before != nil {
+		k.succeed(opts.Before)
+	}
 	k.lookup = k.sourceOf
 	k.executor = execute.New(k.lookup, execute.Limits{
 		MaxConnectionsPerQuery: k.props.MaxConnectionsPerQuery,
@@ -140,22 +151,25 @@ func New(rules *Rules, sources []Source, opts Options) (*Kernel, error) {
 		MaxBufferedBytes:       k.props.MaxMergeBytes,
 		Budget:                 k.budget,
 	})
-	if err := k.attachGenerators(opts.IDLease.WithDefaults(rules.DefaultDataSource)); err != nil {
+	if err := k.attachGenerators(opts.IDLease.WithDefaults(rules.DefaultDataSource), opts.Before); err != nil {
 		return nil, err
 	}
 	return k, nil
 }
 
-// attachGenerators gives a store to the generators that want one. None of them
-// uses it before a key is asked for.
-func (k *Kernel) attachGenerators(lease config.IDLease) error {
+// attachGenerators gives a store to the generators that want one and had none
+// before. None of them uses it before a key is asked for.
+func (k *Kernel) attachGenerators(lease config.IDLease, before *Kernel) error {
 	s, ok := k.sources[lease.DataSource]
 	if !ok {
 		return &fault.ConfigError{Path: "idLease.dataSource", Reason: fmt.Sprintf("the kernel was given no data source %q", lease.DataSource)}
 	}
+	k.store = keygen.Store{DataSource: s.Name, DB: s.control, Dialect: s.Dialect.Name, TTL: lease.TTL}
 	for _, g := range k.rules.Generators {
 		if stored, ok := g.(keygen.Stored); ok {
-			stored.Attach(keygen.Store{DataSource: s.Name, DB: s.control, Dialect: s.Dialect.Name, TTL: lease.TTL})
+			if before == nil || !slices.Contains(before.stored, stored) {
+				stored.Attach(k.store)
+			}
 			k.stored = append(k.stored, stored)
 		}
 	}

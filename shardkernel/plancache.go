@@ -2,6 +2,7 @@ package shardkernel
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/maypok86/otter/v2"
 
@@ -49,7 +50,8 @@ type statement struct {
 // planCache keeps statements by text without its comments, under a bound on
 // their size.
 type planCache struct {
-	cache *otter.Cache[string, *statement]
+	cache    *otter.Cache[string, *statement]
+	compiled atomic.Int64
 }
 
 // planWeight estimates the memory of a plan: the text is kept some times over,
@@ -97,6 +99,7 @@ func (k *Kernel) statement(ctx context.Context, text string) (*statement, error)
 	// one of their contexts ends.
 	s, err := k.plans.cache.Get(context.WithoutCancel(ctx), key, otter.LoaderFunc[string, *statement](
 		func(_ context.Context, key string) (*statement, error) {
+			k.plans.compiled.Add(1)
 			s, err := c.compile(key)
 			if err == nil {
 				s.commented = comments != nil

@@ -3,7 +3,6 @@ package shardkernel
 import (
 	"context"
 	"database/sql/driver"
-	"io"
 
 	"github.com/gormshard/sharding/shardkernel/internal/execute"
 	"github.com/gormshard/sharding/shardkernel/internal/merge"
@@ -34,17 +33,21 @@ func (k *Kernel) Query(ctx context.Context, s *Session, h *Hints, text string, a
 	return rows, nil
 }
 
-// QueryPlanned runs a planned statement that returns rows, outside a
-// transaction. It is otherwise like Query.
-func (k *Kernel) QueryPlanned(ctx context.Context, p *Planned) (driver.Rows, error) {
+// Query runs a planned statement that returns rows, outside a transaction. It is
+// otherwise like Query of the kernel that planned it, which has to be in use.
+func (p *Planned) Query(ctx context.Context) (driver.Rows, error) {
+	k := p.kernel
 	if p.command != nil {
 		return noRows{}, k.command(ctx, nil, p.command, p.text, p.args)
 	}
 	rows, err := k.query(ctx, nil, p.execution, p.from)
 	if err != nil {
-		return k.queryAgain(ctx, nil, p.execution, p.from, err)
+		rows, err = k.queryAgain(ctx, nil, p.execution, p.from, err)
 	}
-	return rows, nil
+	if err != nil {
+		return nil, err
+	}
+	return k.held(rows), nil
 }
 
 // query runs a planned statement, within the time limit if there is one.
@@ -58,7 +61,7 @@ func (k *Kernel) query(ctx context.Context, s *Session, ex *plan.Execution, from
 		cancel()
 		return nil, err
 	}
-	return &timedRows{columnRows: rows.(columnRows), cancel: cancel}, nil
+	return &timedRows{forwardedRows{rows.(columnRows)}, cancel}, nil
 }
 
 // columnRows is what the rows of the executor and of the merge have in common.
@@ -72,23 +75,8 @@ type columnRows interface {
 
 // timedRows ends the statement's time limit with its rows.
 type timedRows struct {
-	columnRows
+	forwardedRows
 	cancel context.CancelFunc
-}
-
-// HasNextResultSet implements driver.RowsNextResultSet: texts of several statements
-// have several results.
-func (r *timedRows) HasNextResultSet() bool {
-	several, ok := r.columnRows.(driver.RowsNextResultSet)
-	return ok && several.HasNextResultSet()
-}
-
-// NextResultSet implements driver.RowsNextResultSet.
-func (r *timedRows) NextResultSet() error {
-	if several, ok := r.columnRows.(driver.RowsNextResultSet); ok {
-		return several.NextResultSet()
-	}
-	return io.EOF
 }
 
 func (r *timedRows) Close() error {
@@ -191,9 +179,9 @@ func (k *Kernel) Exec(ctx context.Context, s *Session, h *Hints, text string, ar
 	return done, err
 }
 
-// ExecPlanned runs a planned statement that returns no rows, outside a
-// transaction.
-func (k *Kernel) ExecPlanned(ctx context.Context, p *Planned) (driver.Result, error) {
+// Exec runs a planned statement that returns no rows. It is otherwise like Query.
+func (p *Planned) Exec(ctx context.Context) (driver.Result, error) {
+	k := p.kernel
 	if p.command != nil {
 		return driver.RowsAffected(0), k.command(ctx, nil, p.command, p.text, p.args)
 	}

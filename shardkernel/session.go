@@ -15,8 +15,11 @@ import (
 // one goroutine at a time. A nil Session is a connection of a pool that nobody
 // holds for more than one statement.
 type Session struct {
-	kernel *Kernel
-	held   func() bool
+	live    *Live
+	kernel  *Kernel // of the statement at hand, or of what is kept
+	keeping bool    // the kernel is kept in use
+	running bool    // a statement is at hand
+	held    func() bool
 
 	tx    *transaction.Tx // nil outside a transaction
 	typed bool            // it was begun by a statement, and is ended by one
@@ -47,7 +50,7 @@ const elsewhere = "\x00"
 // Session opens a logical connection; it sends nothing. held reports, when a
 // statement is about to change the session, whether the caller holds the
 // connection for others to come.
-func (k *Kernel) Session(held func() bool) *Session { return &Session{kernel: k, held: held} }
+func (l *Live) Session(held func() bool) *Session { return &Session{live: l, held: held} }
 
 // Begin opens a transaction, which begins on a data source when a statement first
 // needs it. It sends nothing.
@@ -79,6 +82,7 @@ func (s *Session) Commit() error {
 	if tx == nil {
 		return nil
 	}
+	defer s.settle()
 	err := tx.Commit()
 	for _, w := range wrote {
 		for _, name := range w.names {
@@ -94,6 +98,7 @@ func (s *Session) Rollback() error {
 	if tx == nil {
 		return nil
 	}
+	defer s.settle()
 	return tx.Rollback()
 }
 
@@ -118,12 +123,16 @@ func (s *Session) Close() error {
 	if s.pins != nil {
 		s.pins.Close()
 		s.pins = nil
+		s.settle()
 	}
 	return err
 }
 
 // Start implements transaction.Connections.
 func (s *Session) Start(ctx context.Context, source string, start execute.Start) (*execute.Conn, error) {
+	if err := s.replaced(source); err != nil {
+		return nil, err
+	}
 	if s.pins == nil {
 		return transaction.Pools(s.kernel.lookup).Start(ctx, source, start)
 	}

@@ -8,12 +8,9 @@ import (
 	"github.com/gormshard/sharding/shardkernel"
 )
 
-// conn is a logical connection: the kernel and the session on it. database/sql
-// lets one goroutine use it at a time.
-type conn struct {
-	kernel  *shardkernel.Kernel
-	session *shardkernel.Session
-}
+// conn is a logical connection: the session on it, which knows the kernel of each
+// statement. database/sql lets one goroutine use it at a time.
+type conn struct{ session *shardkernel.Session }
 
 var (
 	_ driver.Conn               = (*conn)(nil)
@@ -35,7 +32,12 @@ func (c *conn) Prepare(query string) (driver.Stmt, error) {
 // that one prepared statement serves every shard. A text that cannot be parsed
 // fails here.
 func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
-	if err := c.kernel.Prepare(ctx, c.session, Hints(ctx), query); err != nil {
+	kernel, err := c.session.Enter()
+	if err != nil {
+		return nil, err
+	}
+	defer c.session.Leave()
+	if err := kernel.Prepare(ctx, c.session, Hints(ctx), query); err != nil {
 		return nil, err
 	}
 	return &stmt{conn: c, query: query}, nil
@@ -43,24 +45,38 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	if p := planned(args); p != nil {
-		return c.kernel.QueryPlanned(ctx, p)
+		return p.Query(ctx)
 	}
 	values, err := positional(args)
 	if err != nil {
 		return nil, err
 	}
-	return c.kernel.Query(ctx, c.session, Hints(ctx), query, values)
+	kernel, err := c.session.Enter()
+	if err != nil {
+		return nil, err
+	}
+	defer c.session.Leave()
+	rows, err := kernel.Query(ctx, c.session, Hints(ctx), query, values)
+	if err != nil {
+		return nil, err
+	}
+	return c.session.Keep(rows), nil
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	if p := planned(args); p != nil {
-		return c.kernel.ExecPlanned(ctx, p)
+		return p.Exec(ctx)
 	}
 	values, err := positional(args)
 	if err != nil {
 		return nil, err
 	}
-	return c.kernel.Exec(ctx, c.session, Hints(ctx), query, values)
+	kernel, err := c.session.Enter()
+	if err != nil {
+		return nil, err
+	}
+	defer c.session.Leave()
+	return kernel.Exec(ctx, c.session, Hints(ctx), query, values)
 }
 
 func (c *conn) Begin() (driver.Tx, error) {
@@ -100,7 +116,14 @@ func (c *conn) ResetSession(context.Context) error {
 }
 
 // Ping reaches the default data source.
-func (c *conn) Ping(ctx context.Context) error { return c.kernel.Ping(ctx) }
+func (c *conn) Ping(ctx context.Context) error {
+	kernel, err := c.session.Enter()
+	if err != nil {
+		return err
+	}
+	defer c.session.Leave()
+	return kernel.Ping(ctx)
+}
 
 // Close rolls a forgotten transaction back.
 func (c *conn) Close() error { return c.session.Close() }

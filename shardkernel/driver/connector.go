@@ -11,11 +11,11 @@ import (
 	"github.com/gormshard/sharding/shardkernel"
 )
 
-// Connector opens logical connections to a kernel. A logical connection holds
+// Connector opens logical connections to the kernel in force. A logical connection holds
 // no node connection outside a transaction. It is safe for concurrent use.
 type Connector struct {
-	kernel *shardkernel.Kernel
-	close  func() error
+	live  *shardkernel.Live
+	close func() error
 }
 
 var (
@@ -23,15 +23,15 @@ var (
 	_ driver.Driver    = nameless{}
 )
 
-// NewConnector returns a connector over the kernel. onClose, which may be nil,
+// NewConnector returns a connector over the kernel in force. onClose, which may be nil,
 // is called by Close, and so by the Close of a sql.DB opened with the connector.
-func NewConnector(kernel *shardkernel.Kernel, onClose func() error) *Connector {
-	return &Connector{kernel: kernel, close: onClose}
+func NewConnector(live *shardkernel.Live, onClose func() error) *Connector {
+	return &Connector{live: live, close: onClose}
 }
 
 // Connect returns a new logical connection. It does not dial.
 func (c *Connector) Connect(context.Context) (driver.Conn, error) {
-	return &conn{kernel: c.kernel, session: c.kernel.Session(held)}, nil
+	return &conn{session: c.live.Session(held)}, nil
 }
 
 // Driver returns a driver that refuses to open a connection by name: the

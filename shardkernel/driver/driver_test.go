@@ -90,7 +90,7 @@ func openWith(t *testing.T, props config.Props) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.DB = sql.OpenDB(driver.NewConnector(c.kernel, nil))
+	c.DB = sql.OpenDB(driver.NewConnector(shardkernel.NewLive(c.kernel), nil))
 	t.Cleanup(func() {
 		if err := c.DB.Close(); err != nil {
 			t.Error(err)

@@ -28,13 +28,14 @@ type segment struct {
 	table       string
 	step, start int64
 	blocks      blocks        // nil before Attach
+	place       *place        // likewise
 	gate        chan struct{} // holds one element while somebody takes a block
 
 	mu        sync.Mutex
 	next, end int64 // of the block; end itself is not in it
 }
 
-var _ Stored = (*segment)(nil)
+var _ Mover = (*segment)(nil)
 
 func newSegment(props Props) (Generator, error) {
 	r := algorithm.ReadProps(algorithm.Props(props))
@@ -54,7 +55,13 @@ func newSegment(props Props) (Generator, error) {
 }
 
 // Attach implements Stored.
-func (g *segment) Attach(store Store) { g.blocks = &storedBlocks{store: store} }
+func (g *segment) Attach(store Store) {
+	g.place = at(store)
+	g.blocks = &storedBlocks{at: g.place}
+}
+
+// Move implements Mover.
+func (g *segment) Move(store Store) { g.place.move(store) }
 
 // Close implements Stored. A segment holds nothing that could be given back.
 func (g *segment) Close() error { return nil }
@@ -110,14 +117,14 @@ const (
 
 // storedBlocks counts in a store. It is used by one goroutine at a time.
 type storedBlocks struct {
-	store Store
-	made  bool
+	at   *place
+	made bool
 }
 
 // take loses the numbers when it is not known whether they were taken.
 func (b *storedBlocks) take(ctx context.Context, name string, start, step int64) (int64, error) {
 	if !b.made {
-		if err := b.store.makeTable(ctx, segmentTable, segmentColumns); err != nil {
+		if err := b.at.store().makeTable(ctx, segmentTable, segmentColumns); err != nil {
 			return 0, err
 		}
 		b.made = true
@@ -126,12 +133,12 @@ func (b *storedBlocks) take(ctx context.Context, name string, start, step int64)
 	if err != nil || ok {
 		return first, err
 	}
-	if _, err := b.store.exec(ctx, b.store.insertMissing()+segmentTable+" (name, next_id) VALUES (?, ?)", name, start); err != nil {
+	if _, err := b.at.store().exec(ctx, b.at.store().insertMissing()+segmentTable+" (name, next_id) VALUES (?, ?)", name, start); err != nil {
 		return 0, err
 	}
 	first, ok, err = b.advance(ctx, name, step)
 	if err == nil && !ok {
-		err = fmt.Errorf("no %d numbers are left; see next_id in %s of data source %q", step, segmentTable, b.store.DataSource)
+		err = fmt.Errorf("no %d numbers are left; see next_id in %s of data source %q", step, segmentTable, b.at.store().DataSource)
 	}
 	return first, err
 }
@@ -139,30 +146,30 @@ func (b *storedBlocks) take(ctx context.Context, name string, start, step int64)
 // advance writes before it reads, so that it holds the row's lock while it
 // reads. It reports false when there is no row, or too few numbers are left.
 func (b *storedBlocks) advance(ctx context.Context, name string, step int64) (first int64, ok bool, err error) {
-	tx, err := b.store.DB.BeginTx(ctx, nil)
+	tx, err := b.at.store().DB.BeginTx(ctx, nil)
 	if err != nil {
-		return 0, false, b.store.failed(err)
+		return 0, false, b.at.store().failed(err)
 	}
 	defer func() {
 		if !ok {
 			if undo := tx.Rollback(); undo != nil && !errors.Is(undo, sql.ErrTxDone) {
-				err = errors.Join(err, b.store.failed(undo))
+				err = errors.Join(err, b.at.store().failed(undo))
 			}
 		}
 	}()
 	result, err := tx.ExecContext(ctx, "UPDATE "+segmentTable+" SET next_id = next_id + ? WHERE name = ? AND next_id <= ?", step, name, math.MaxInt64-step)
 	if err != nil {
-		return 0, false, b.store.failed(err)
+		return 0, false, b.at.store().failed(err)
 	}
 	if n, err := result.RowsAffected(); n == 0 || err != nil {
-		return 0, false, b.store.failed(err)
+		return 0, false, b.at.store().failed(err)
 	}
 	var next int64
 	if err := tx.QueryRowContext(ctx, "SELECT next_id FROM "+segmentTable+" WHERE name = ?", name).Scan(&next); err != nil {
-		return 0, false, b.store.failed(err)
+		return 0, false, b.at.store().failed(err)
 	}
 	if err := tx.Commit(); err != nil {
-		return 0, false, b.store.failed(err)
+		return 0, false, b.at.store().failed(err)
 	}
 	return next - step, true, nil
 }

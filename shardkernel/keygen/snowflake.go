@@ -56,6 +56,7 @@ type snowflake struct {
 	now         func() time.Time
 	leased      bool
 	lessee      *lessee // nil unless leased and attached
+	place       *place  // likewise
 
 	mu       sync.Mutex
 	term     term
@@ -64,7 +65,7 @@ type snowflake struct {
 	offset   int64 // the sequence that the millisecond of the last key started with
 }
 
-var _ Stored = (*snowflake)(nil)
+var _ Mover = (*snowflake)(nil)
 
 func newSnowflake(props Props) (Generator, error) {
 	r := algorithm.ReadProps(algorithm.Props(props))
@@ -101,7 +102,15 @@ func (s *snowflake) Attach(store Store) {
 	if store.Now != nil {
 		s.now = store.Now
 	}
-	s.lessee = newLessee(&storedWorkers{store: store, pool: s.name}, s.workers, store.TTL, s.now, s)
+	s.place = at(store)
+	s.lessee = newLessee(&storedWorkers{at: s.place, pool: s.name}, s.workers, store.TTL, s.now, s)
+}
+
+// Move implements Mover.
+func (s *snowflake) Move(store Store) {
+	if s.place != nil {
+		s.place.move(store)
+	}
 }
 
 // Close implements Stored: it gives the worker id back.

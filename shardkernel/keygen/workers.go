@@ -42,45 +42,45 @@ type workers interface {
 
 // storedWorkers is the table in a store. It is used by one goroutine.
 type storedWorkers struct {
-	store Store
-	pool  string
-	made  bool
+	at   *place
+	pool string
+	made bool
 }
 
 func (t *storedWorkers) list(ctx context.Context) (list []worker, err error) {
 	if !t.made {
-		if err := t.store.makeTable(ctx, workerTable, workerColumns); err != nil {
+		if err := t.at.store().makeTable(ctx, workerTable, workerColumns); err != nil {
 			return nil, err
 		}
 		t.made = true
 	}
-	rows, err := t.store.DB.QueryContext(ctx, "SELECT worker_id, holder, used_until, CASE WHEN expires_at <= "+t.store.clock()+
+	rows, err := t.at.store().DB.QueryContext(ctx, "SELECT worker_id, holder, used_until, CASE WHEN expires_at <= "+t.at.store().clock()+
 		" THEN 1 ELSE 0 END FROM "+workerTable+" WHERE pool = ?", t.pool)
 	if err != nil {
-		return nil, t.store.failed(err)
+		return nil, t.at.store().failed(err)
 	}
-	defer func() { err = errors.Join(err, t.store.failed(rows.Close())) }()
+	defer func() { err = errors.Join(err, t.at.store().failed(rows.Close())) }()
 	for rows.Next() {
 		w := worker{known: true}
 		if err := rows.Scan(&w.id, &w.holder, &w.usedUntil, &w.expired); err != nil {
-			return nil, t.store.failed(err)
+			return nil, t.at.store().failed(err)
 		}
 		list = append(list, w)
 	}
-	return list, t.store.failed(rows.Err())
+	return list, t.at.store().failed(rows.Err())
 }
 
 // claim compares holder and used_until with what list saw: an id that was
 // leased and given back in between has used_until raised if it was used.
 func (t *storedWorkers) claim(ctx context.Context, w worker, holder string, usedUntil int64) (bool, error) {
-	clock, ttl := t.store.clock(), t.ttl()
+	clock, ttl := t.at.store().clock(), t.ttl()
 	if !w.known {
-		n, err := t.store.exec(ctx, t.store.insertMissing()+workerTable+
+		n, err := t.at.store().exec(ctx, t.at.store().insertMissing()+workerTable+
 			" (pool, worker_id, holder, expires_at, used_until) VALUES (?, ?, ?, "+clock+" + ?, ?)",
 			t.pool, w.id, holder, ttl, usedUntil)
 		return n == 1, err
 	}
-	n, err := t.store.exec(ctx, "UPDATE "+workerTable+" SET holder = ?, expires_at = "+clock+" + ?, used_until = ?"+
+	n, err := t.at.store().exec(ctx, "UPDATE "+workerTable+" SET holder = ?, expires_at = "+clock+" + ?, used_until = ?"+
 		" WHERE pool = ? AND worker_id = ? AND holder = ? AND used_until = ? AND expires_at <= "+clock,
 		holder, ttl, usedUntil, t.pool, w.id, w.holder, w.usedUntil)
 	return n == 1, err
@@ -90,16 +90,16 @@ func (t *storedWorkers) claim(ctx context.Context, w worker, holder string, used
 // it, nothing was lost. It never lowers used_until: an earlier renewal that was
 // given up may reach the server after a later one.
 func (t *storedWorkers) renew(ctx context.Context, id int64, holder string, usedUntil int64) (bool, error) {
-	n, err := t.store.exec(ctx, "UPDATE "+workerTable+" SET expires_at = "+t.store.clock()+" + ?,"+
+	n, err := t.at.store().exec(ctx, "UPDATE "+workerTable+" SET expires_at = "+t.at.store().clock()+" + ?,"+
 		" used_until = CASE WHEN used_until < ? THEN ? ELSE used_until END WHERE pool = ? AND worker_id = ? AND holder = ?",
 		t.ttl(), usedUntil, usedUntil, t.pool, id, holder)
 	return n == 1, err
 }
 
 func (t *storedWorkers) release(ctx context.Context, id int64, holder string, usedUntil int64) error {
-	_, err := t.store.exec(ctx, "UPDATE "+workerTable+" SET holder = '', expires_at = 0, used_until = ?"+
+	_, err := t.at.store().exec(ctx, "UPDATE "+workerTable+" SET holder = '', expires_at = 0, used_until = ?"+
 		" WHERE pool = ? AND worker_id = ? AND holder = ?", usedUntil, t.pool, id, holder)
 	return err
 }
 
-func (t *storedWorkers) ttl() int64 { return t.store.TTL.Microseconds() }
+func (t *storedWorkers) ttl() int64 { return t.at.store().TTL.Microseconds() }

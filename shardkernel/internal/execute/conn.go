@@ -115,6 +115,16 @@ func (c *Conn) Discard() {
 	_ = c.pool.Raw(func(any) error { return driver.ErrBadConn })
 }
 
+// Move makes the connection that of another source over the same pool, and reports
+// whether it is one.
+func (c *Conn) Move(to *Source) bool {
+	if to.DB != c.source.DB {
+		return false
+	}
+	c.source = to
+	return true
+}
+
 // note remembers that an error means the loss of the connection.
 func (c *Conn) note(err error) error {
 	if err != nil && dialect.ConnectionLost(err) {

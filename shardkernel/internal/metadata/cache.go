@@ -33,6 +33,8 @@ type Cache struct {
 
 	mu    sync.Mutex // guards loads and the replacing of tables
 	loads map[string]*load
+
+	next atomic.Pointer[Cache] // nil for none
 }
 
 type entry struct {
@@ -130,6 +132,15 @@ func (c *Cache) run(ctx context.Context, l *load, dataSource, actualTable, logic
 	l.table, l.err = c.read(ctx, dataSource, actualTable)
 }
 
+// Take takes over what before has of the tables that keep holds for the same.
+// Before's Drop and Clear count here as well from then on.
+func (c *Cache) Take(before *Cache, keep func(logical string) bool) {
+	before.next.Store(c)
+	kept := maps.Clone(*before.tables.Load())
+	maps.DeleteFunc(kept, func(logical string, _ entry) bool { return !keep(logical) })
+	c.tables.Store(&kept)
+}
+
 // replace changes a copy of the tables. c.mu is held.
 func (c *Cache) replace(change func(map[string]entry)) {
 	tables := maps.Clone(*c.tables.Load())
@@ -140,6 +151,11 @@ func (c *Cache) replace(change func(map[string]entry)) {
 // Drop forgets the columns of a logical table, also those being read: after
 // Drop returns, they are read anew.
 func (c *Cache) Drop(logical string) {
+	defer func() {
+		if next := c.next.Load(); next != nil {
+			next.Drop(logical)
+		}
+	}()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.loads, logical)
@@ -159,6 +175,11 @@ func (c *Cache) DropOlder(logical string, age time.Duration) bool {
 
 // Clear forgets the columns of all tables, also those being read.
 func (c *Cache) Clear() {
+	defer func() {
+		if next := c.next.Load(); next != nil {
+			next.Clear()
+		}
+	}()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	clear(c.loads)

@@ -15,6 +15,12 @@ import (
 // algorithm and generator type the configuration may name. The error joins
 // everything that was found, each a *fault.ConfigError with its path.
 func Compile(cfg *config.Config, algorithms *algorithm.Registry, generators *keygen.Registry) (*Set, error) {
+	return Recompile(cfg, algorithms, generators, func(string) keygen.Generator { return nil })
+}
+
+// Recompile is Compile with the key generators that kept returns for their names,
+// where it returns one.
+func Recompile(cfg *config.Config, algorithms *algorithm.Registry, generators *keygen.Registry, kept func(name string) keygen.Generator) (*Set, error) {
 	long := cfg.Expand()
 	c := compiler{
 		cfg:        long,
@@ -35,7 +41,10 @@ func Compile(cfg *config.Config, algorithms *algorithm.Registry, generators *key
 		},
 		Generator: func(name string) (keygen.Generator, error) {
 			configured := long.Sharding.KeyGenerators[name]
-			g, err := generators.New(configured.Type, configured.Props)
+			g, err := kept(name), error(nil)
+			if g == nil {
+				g, err = generators.New(configured.Type, configured.Props)
+			}
 			if err == nil && g == nil {
 				err = errors.New("the type's factory made nothing")
 			}
@@ -65,6 +74,7 @@ func (c *compiler) compile() (*Set, error) {
 		Schema:            c.cfg.Schema,
 		MaxRangeValues:    c.cfg.Props.WithDefaults().MaxRangeValues,
 		Generators:        c.inOrder,
+		generators:        c.generators,
 		tables:            map[string]*Table{},
 		broadcast:         map[string]bool{},
 		single:            map[string]string{},

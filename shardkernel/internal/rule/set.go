@@ -30,6 +30,8 @@ type Set struct {
 	// by one.
 	MaxRangeValues int
 
+	generators map[string]keygen.Generator
+
 	tables    map[string]*Table
 	broadcast map[string]bool
 	single    map[string]string
@@ -148,6 +150,10 @@ func lowerKeys[V any](m map[string]V) map[string]V {
 	}
 	return lower
 }
+
+// Generator returns the key generator of a name in the configuration, nil where
+// there is none.
+func (s *Set) Generator(name string) keygen.Generator { return s.generators[name] }
 
 func (s *Set) key(name string) string {
 	if s.exact != nil {

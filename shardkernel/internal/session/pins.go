@@ -98,6 +98,26 @@ func (p *Pins) Failed(source string, err error) {
 	}
 }
 
+// Move lets the connections be those of other data sources of the same names,
+// which have to have the same pools: a connection stays where it is.
+func (p *Pins) Move(lookup func(name string) (*execute.Source, error)) error {
+	if p.lost != nil {
+		return p.lost
+	}
+	for _, held := range p.held {
+		s, err := lookup(held.source)
+		if err == nil && !held.conn.Move(s) {
+			err = errors.New("the configuration leads it elsewhere now")
+		}
+		if err != nil {
+			p.lose(held.source, err)
+			return p.lost
+		}
+	}
+	p.lookup = lookup
+	return nil
+}
+
 // Lost is the error of a session that can only be closed, nil for others.
 func (p *Pins) Lost() error { return p.lost }
 

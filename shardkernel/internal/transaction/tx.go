@@ -250,6 +250,9 @@ func rollback(branches []*branch) []*fault.NodeError {
 	})
 }
 
+// Begun reports whether the transaction has begun on a data source.
+func (t *Tx) Begun() bool { return len(t.branches) > 0 }
+
 // Connections gives the open branches, in the order of their opening.
 func (t *Tx) Connections(yield func(source string, conn *execute.Conn) bool) {
 	for _, b := range t.branches {

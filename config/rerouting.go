@@ -1,0 +1,143 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gormshard/sharding/internal/nearest"
+)
+
+// Rerouting reports what next, in the place of c, would look for on other nodes
+// than where c has stored it: tables that are gone or whose nodes, strategies or
+// algorithms differ, data sources that lead elsewhere. The errors are all that
+// were found, each a *fault.ConfigError with the path in next, joined. Both
+// configurations are valid.
+//
+// Tables in allowed may be gone or differ, and so may the data sources that only
+// they use. Everything may where next has a higher RulesVersion; a lower one is an
+// error. A group's primary may become one that was its replica.
+func (c *Config) Rerouting(next *Config, allowed ...string) error {
+	before, after := c.Expand(), next.Expand()
+	var f faults
+	switch {
+	case after.RulesVersion > before.RulesVersion:
+		return nil
+	case after.RulesVersion < before.RulesVersion:
+		f.add("rulesVersion", fmt.Sprintf("is %d, after %d: the configuration is older than the one in force", after.RulesVersion, before.RulesVersion),
+			"raise it beyond that to go back to former rules")
+	}
+	r := rerouting{faults: &f, before: before, after: after, allowed: map[string]bool{}}
+	for _, name := range allowed {
+		r.allowed[name] = true
+	}
+	r.known(allowed)
+	r.tables()
+	r.unsharded()
+	r.sources()
+	return f.err()
+}
+
+type rerouting struct {
+	*faults
+	before, after *Config
+	allowed       map[string]bool
+}
+
+const raise = "raise rulesVersion once the rows are where the new rules look for them"
+
+func allow(table string) string {
+	return fmt.Sprintf("%s, or reload with sharding.AllowRerouting(%q)", raise, table)
+}
+
+// known refuses permissions for tables that nobody knows: they may be misspelt.
+func (r *rerouting) known(allowed []string) {
+	var names []string
+	for _, cfg := range []*Config{r.before, r.after} {
+		names = append(names, cfg.Sharding.Sharded()...)
+		names = append(names, cfg.Sharding.Broadcast()...)
+		names = append(names, sortedNames(cfg.Sharding.SingleTables)...)
+	}
+	for _, name := range allowed {
+		if !slices.Contains(names, name) {
+			r.add("AllowRerouting", fmt.Sprintf("no table %q", name), nearest.Hint(name, names))
+		}
+	}
+}
+
+// tables looks at the sharded tables.
+func (r *rerouting) tables() {
+	now := r.after.placements()
+	then := r.before.placements()
+	for _, name := range sortedNames(then) {
+		if r.allowed[name] {
+			continue
+		}
+		old, p := then[name], now[name]
+		if p.path != old.path {
+			r.add(old.path, "is gone from the configuration, while the table has rows", allow(name))
+			continue
+		}
+		nodes, database, table := ".actualDataNodes", ".databaseStrategy", ".tableStrategy"
+		if _, auto := r.after.Sharding.AutoTables[name]; auto {
+			nodes, table = ".dataSources", ".strategy"
+		}
+		for _, part := range []struct{ key, was, is string }{{nodes, old.nodes, p.nodes}, {database, old.database, p.database}, {table, old.table, p.table}} {
+			if part.was != part.is {
+				r.add(p.path+part.key, "differs from the one in force, so that stored rows would not be found", allow(name))
+			}
+		}
+	}
+}
+
+// unsharded looks at broadcast and single tables, and at those without a rule.
+func (r *rerouting) unsharded() {
+	broadcast := r.after.Sharding.Broadcast()
+	for _, name := range r.before.Sharding.Broadcast() {
+		if !r.allowed[name] && !slices.Contains(broadcast, name) {
+			r.add("sharding.broadcastTables", fmt.Sprintf("%q is gone, so that its copies would no longer be kept alike", name), allow(name))
+		}
+	}
+	sharded := r.after.Sharding.Sharded()
+	for _, name := range sortedNames(r.before.Sharding.SingleTables) {
+		was := r.before.Sharding.SingleTables[name]
+		is, ok := r.after.Sharding.SingleTables[name]
+		if !ok {
+			is = r.after.DefaultSourceName()
+		}
+		if !r.allowed[name] && (is != was || slices.Contains(sharded, name) || slices.Contains(broadcast, name)) {
+			r.add(join("sharding.singleTables", name), fmt.Sprintf("is no longer in data source %q", was), allow(name))
+		}
+	}
+	was, is := r.before.DefaultSourceName(), r.after.DefaultSourceName()
+	if was != is && (r.before.placeOf(was) == "" || r.before.placeOf(was) != r.after.placeOf(is)) {
+		r.add("defaultDataSource", fmt.Sprintf("is %q, after %q, so that the tables without a rule would be looked for elsewhere", is, was), raise)
+	}
+	if !r.before.shares() {
+		return
+	}
+	lease := r.before.IDLease.WithDefaults(was).DataSource
+	if now := r.after.IDLease.WithDefaults(is).DataSource; now != lease && r.before.placeOf(lease) != r.after.placeOf(now) {
+		r.add("idLease.dataSource", fmt.Sprintf("is %q, after %q, where worker ids and numbers of keys have been given out", now, lease),
+			"raise rulesVersion once the tables _sharding_worker and _sharding_segment have been copied and all processes have stopped using the former ones")
+	}
+}
+
+// sources looks at the data sources that rules use.
+func (r *rerouting) sources() {
+	there := r.after.SourceNames()
+	users := r.before.users()
+	for _, name := range slices.SortedFunc(maps.Keys(users), nearest.Compare) {
+		if !slices.Contains(there, name) || slices.Contains(r.before.placesOf(name), r.after.placeOf(name)) {
+			continue // what used one that is gone was looked at already
+		}
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(users[name])), func(table string) bool { return !r.allowed[table] }) {
+			continue
+		}
+		if _, group := r.after.ReadwriteSplitting.Groups[name]; group {
+			r.add(join("readwriteSplitting.groups", name)+".primary", "leads to a database that was not in the group before", "make it a replica of the group first; or "+raise)
+			continue
+		}
+		r.add(join("dataSources", name)+".dsn", "leads to another database than before", "give the other one a name of its own; or "+raise)
+	}
+}

@@ -1,0 +1,113 @@
+package sharding
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/gormshard/sharding/config"
+	"github.com/gormshard/sharding/shardkernel"
+)
+
+// engine runs the generations of a configuration, one after the other. It is safe
+// for concurrent use.
+type engine struct {
+	options *options
+	caller  *callerPool // nil without GORM
+	live    *shardkernel.Live
+	drain   *drain
+
+	reloading sync.Mutex // held by one reload at a time
+
+	mu       sync.Mutex
+	current  *generation
+	closed   bool
+	reloads  Reloads
+	watchers []interface{ Close() }
+}
+
+// newEngine starts the first generation.
+func newEngine(cfg *config.Config, o *options, caller *callerPool) (*engine, error) {
+	cfg = cfg.Clone()
+	rules, err := compile(cfg, o, nil)
+	if err != nil {
+		return nil, err
+	}
+	first, err := open(cfg, rules, o, caller, nil)
+	if err != nil {
+		return nil, err
+	}
+	first.number, first.since = 1, time.Now()
+	return &engine{options: o, caller: caller, live: shardkernel.NewLive(first.kernel), drain: newDrain(caller), current: first}, nil
+}
+
+// generation returns the one in force.
+func (e *engine) generation() *generation {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.current
+}
+
+// close ends the watchers and a reload under way, and closes all pools.
+func (e *engine) close() error {
+	e.mu.Lock()
+	watchers := e.watchers
+	e.closed, e.watchers = true, nil
+	e.mu.Unlock()
+	for _, w := range watchers {
+		w.Close()
+	}
+	e.drain.hurry()
+	e.reloading.Lock()
+	defer e.reloading.Unlock()
+	e.drain.close()
+	g := e.generation()
+	return errors.Join(g.kernel.Close(), g.sources.close())
+}
+
+var errClosed = errors.New("sharding: closed")
+
+// reload puts a generation of another configuration in the place of the one in
+// force.
+func (e *engine) reload(cfg *config.Config, opts []ReloadOption) error {
+	e.reloading.Lock()
+	defer e.reloading.Unlock()
+	e.mu.Lock()
+	before, closed := e.current, e.closed
+	e.mu.Unlock()
+	if closed {
+		return errClosed
+	}
+	g, err := before.next(cfg, e.options, e.caller, opts)
+	e.mu.Lock()
+	switch {
+	case err != nil:
+		e.reloads.Failed++
+		e.reloads.LastFailure, e.reloads.Err = time.Now(), err
+	case g != before:
+		e.reloads.Applied++
+		e.reloads.Err = nil
+		e.current = g
+	default:
+		e.reloads.Err = nil
+	}
+	e.mu.Unlock()
+	log := e.caller.log()
+	switch {
+	case err != nil:
+		log.Warn(context.Background(), "sharding: the configuration was not reloaded: %v", err)
+		return err
+	case g == before:
+		return nil
+	}
+	// Statements that begin from here on are the new generation's.
+	old := e.live.Swap(g.kernel)
+	g.apply(before)
+	e.drain.add(before, g)
+	if g.moved(before) {
+		e.drain.quiet(old.Quiet(), g.cfg.Props.WithDefaults().DrainTimeout)
+	}
+	log.Info(context.Background(), "sharding: configuration reloaded: generation %d, rules %s", g.number, g.cfg.Fingerprint())
+	return nil
+}
