@@ -51,6 +51,13 @@ func (p *Program) checkMoves(e *evaluation, r *reference, set []parse.Assignment
 		if e.err != nil {
 			return e.err
 		}
+		if !stays && e.isNull(&a.Value) {
+			return &fault.RouteError{
+				Class: fault.ErrShardingKeyUpdate, Table: r.rule.Name, Column: k.column,
+				Reason: "rows that have NULL in it belong to no node",
+				Remedy: "delete the rows instead: in GORM, those of Association(name).Unscoped() do, where Delete, Replace and Clear would detach them",
+			}
+		}
 		if !stays {
 			return &fault.RouteError{
 				Class: fault.ErrShardingKeyUpdate, Table: r.rule.Name, Column: k.column,
@@ -139,6 +146,13 @@ func (p *Program) stays(e *evaluation, r *reference, k *key, operand *parse.Oper
 		}
 	}
 	return true
+}
+
+// isNull reports whether a value is surely NULL.
+func (e *evaluation) isNull(operand *parse.Operand) bool {
+	o := literal(*operand)
+	arg, known := e.arg(&o)
+	return known && arg == nil
 }
 
 // staysTogether is stays for keys that choose together: what is set in them
