@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/shardkernel/internal/metadata"
+	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/rule"
 )
 
@@ -44,21 +46,23 @@ func (k *Kernel) CheckTables(ctx context.Context) error {
 		for i, n := range t.Nodes {
 			nodes[i] = node{n.DataSource, n.Table}
 		}
-		errs = append(errs, k.compare(ctx, nodes))
+		errs = append(errs, k.compare(ctx, nodes, nil))
 	}
 	for _, name := range k.rules.Broadcast() {
 		nodes := make([]node, len(k.rules.DataSources))
 		for i, source := range k.rules.DataSources {
 			nodes[i] = node{source, name}
 		}
-		errs = append(errs, k.compare(ctx, nodes))
+		errs = append(errs, k.compare(ctx, nodes, nil))
 	}
 	return errors.Join(errs...)
 }
 
 // compare reads how the actual tables are defined and reports the first that is
-// not as the first node's.
-func (k *Kernel) compare(ctx context.Context, nodes []node) error {
+// not as the first node's: in the columns, keys and constraints of these names,
+// and in the order of the columns that they share, or in anything where there are
+// no names.
+func (k *Kernel) compare(ctx context.Context, nodes []node, names []string) error {
 	definitions := make([][]string, len(nodes))
 	err := parallel(len(nodes), func(i int) error {
 		s, err := k.source(ctx, nodes[i].source)
@@ -75,7 +79,11 @@ func (k *Kernel) compare(ctx context.Context, nodes []node) error {
 		return err
 	}
 	for i := 1; i < len(nodes); i++ {
-		if what := difference(definitions[0], definitions[i]); what != "" {
+		what := difference(of(definitions[0], names), of(definitions[i], names))
+		if what == "" && names != nil && !sameOrder(definitions[0], definitions[i]) {
+			what = "its columns stand in another order"
+		}
+		if what != "" {
 			return fmt.Errorf("sharding: %w: %s against %s: %s", fault.ErrSchemaDrift, nodes[i], nodes[0], what)
 		}
 	}
@@ -104,6 +112,62 @@ func difference(a, b []string) string {
 		}
 	}
 	return ""
+}
+
+// of returns the lines of a definition that are about one of the names, all where
+// there are none.
+func of(definition, names []string) []string {
+	if names == nil || definition == nil {
+		return definition
+	}
+	lines := []string{}
+	for _, line := range definition {
+		if name, _ := defined(line); slices.Contains(names, name) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// defined returns the name, in lower case, of what a line of a definition defines,
+// and whether that is a column; no name for the table's options.
+func defined(line string) (name string, column bool) {
+	if strings.HasPrefix(line, "PRIMARY KEY") {
+		return parse.PrimaryKey, false
+	}
+	if strings.HasPrefix(line, ")") {
+		return "", false
+	}
+	_, rest, ok := strings.Cut(line, "`")
+	if !ok {
+		return "", false
+	}
+	end := 0
+	for end < len(rest) && (rest[end] != '`' || strings.HasPrefix(rest[end:], "``")) {
+		if rest[end] == '`' {
+			end++
+		}
+		end++
+	}
+	return strings.ToLower(strings.ReplaceAll(rest[:end], "``", "`")), strings.HasPrefix(line, "`")
+}
+
+// sameOrder reports whether the columns that both definitions have stand in the
+// same order.
+func sameOrder(a, b []string) bool {
+	columns := func(definition []string) (names []string) {
+		for _, line := range definition {
+			if name, column := defined(line); column {
+				names = append(names, name)
+			}
+		}
+		return names
+	}
+	first, second := columns(a), columns(b)
+	shared := func(names, others []string) []string {
+		return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(others, name) })
+	}
+	return slices.Equal(shared(first, second), shared(second, first))
 }
 
 // parallel runs work for the numbers below n, startParallel of them at the same

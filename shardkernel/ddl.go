@@ -23,7 +23,13 @@ func (k *Kernel) define(ctx context.Context, s *Session, ex *plan.Execution) ([]
 	}
 	defer k.meta.Clear()
 	if len(ex.Units) == 1 {
-		return k.executor.Exec(ctx, ex, branches)
+		results, err := k.executor.Exec(ctx, ex, branches)
+		if unit := ex.Units[0]; unit.Otherwise != "" && dialect.NothingToDrop(err) {
+			other := *ex
+			unit.SQL, other.Units = unit.Otherwise, []plan.Unit{unit}
+			return k.executor.Exec(ctx, &other, branches)
+		}
+		return results, err
 	}
 	results, err := k.executor.Define(ctx, ex, branches)
 	if err != nil && k.completed(ctx, ex, err) {
@@ -50,7 +56,8 @@ func (s *Session) definer(ex *plan.Execution) (execute.Branches, error) {
 
 // completed reports whether a DDL statement that failed has made up for an
 // earlier failure: some nodes were done before, the others are now, and all are
-// alike.
+// alike in what the statement is about. They may differ elsewhere: the next
+// statement of a migration mends that.
 func (k *Kernel) completed(ctx context.Context, ex *plan.Execution, err error) bool {
 	var failed *fault.NodesError
 	if !errors.As(err, &failed) || len(failed.Done) == 0 || len(failed.Done)+len(failed.Nodes) < len(ex.Units) {
@@ -69,7 +76,7 @@ func (k *Kernel) completed(ctx context.Context, ex *plan.Execution, err error) b
 		}
 		nodes[i] = node{u.DataSource, u.Table}
 	}
-	return k.compare(ctx, nodes) == nil
+	return k.compare(ctx, nodes, ex.Touched) == nil
 }
 
 // noRows is the answer to DDL, and to a command, that is sent as a query.

@@ -12,7 +12,9 @@ import (
 
 // Define sends a DDL statement over several units, outside a transaction, and
 // returns their results in the order of the units. Data sources work at the same
-// time, the units of one in turn over one connection.
+// time, the units of one in turn over one connection, and the first unit when all
+// others are done: its node answers for the table, and is to be as it was for as
+// long as the statement has to be repeated.
 //
 // Every unit takes effect by itself. A unit whose node is already as the
 // statement would make it fails, and the others go on, so that a statement that
@@ -31,9 +33,17 @@ func (e *Executor) Define(ctx context.Context, ex *plan.Execution, br Branches) 
 	// What has been sent is not cancelled when another unit fails: nobody would
 	// know then whether it took effect.
 	r := &run{caller: ctx, ctx: ctx, cancel: func() {}, branches: br}
-	r.open.Store(int32(len(lanes)))
+	last, lanes := apart(lanes)
+	r.open.Store(int32(len(lanes) + 1))
 	out, done := make([]Result, len(ex.Units)), make([]bool, len(ex.Units))
-	if r.each(e.slots, lanes, func(_ int, l *lane) { r.define(l, out, done) }) == nil { //nolint:contextcheck // the clock is let go also when the caller's context has ended
+	work := func(_ int, l *lane) { r.define(l, out, done) } //nolint:contextcheck // the clock is let go also when the caller's context has ended
+	err = r.each(e.slots, lanes, work)
+	if r.stopped.Load() {
+		r.end(last) //nolint:contextcheck // see above
+	} else {
+		err = r.each(e.slots, []*lane{last}, work)
+	}
+	if err == nil {
 		return out, nil
 	}
 	failed := &fault.NodesError{}
@@ -48,6 +58,18 @@ func (e *Executor) Define(ctx context.Context, ex *plan.Execution, br Branches) 
 		}
 	}
 	return out, failed
+}
+
+// apart takes the first unit out of the lanes, and gives it one of its own over the
+// same connection.
+func apart(lanes []*lane) (first *lane, others []*lane) {
+	l := lanes[0]
+	first = &lane{source: l.source, conn: l.conn, owned: l.owned, units: l.units[:1], index: l.index[:1]}
+	if len(l.units) == 1 {
+		return first, lanes[1:]
+	}
+	l.owned, l.units, l.index = false, l.units[1:], l.index[1:]
+	return first, lanes
 }
 
 func nodeName(u *plan.Unit) string {
@@ -65,6 +87,11 @@ func (r *run) define(l *lane, out []Result, done []bool) {
 			return
 		}
 		res, err := l.conn.execUnit(r.ctx, u)
+		if u.Otherwise != "" && dialect.NothingToDrop(err) {
+			other := *u
+			other.SQL = u.Otherwise
+			res, err = l.conn.execUnit(r.ctx, &other)
+		}
 		switch {
 		case err == nil:
 			out[l.index[k]], done[l.index[k]] = res, true

@@ -77,11 +77,18 @@ func open(recipe *plan.Merge, in *inputs, memory *account) (*header, stream, err
 		described = described[recipe.Header : recipe.Header+1]
 	}
 	head, err := newHeader(described, recipe.Derived)
+	var drift *SchemaDriftError
+	if errors.As(err, &drift) && anyRow(recipe) {
+		head, err = newHeader(described[:1], recipe.Derived)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	if err := head.checkLabels(recipe.Labels); err != nil {
 		return nil, nil, err
+	}
+	if drift != nil {
+		return head, &alone{inputs: in, left: recipe.Count, others: drift}, nil
 	}
 	rows, err := newStream(recipe, head, in, memory)
 	if err != nil {

@@ -21,9 +21,10 @@ const (
 // catalogs are the tables of information_schema whose rows are about tables,
 // with the columns that hold names. Those of schemas alone are with them.
 var catalogs = map[string]map[string]CatalogRole{
-	"TABLES":     {"TABLE_SCHEMA": CatalogSchema, "TABLE_NAME": CatalogTable},
-	"COLUMNS":    {"TABLE_SCHEMA": CatalogSchema, "TABLE_NAME": CatalogTable},
-	"STATISTICS": {"TABLE_SCHEMA": CatalogSchema, "INDEX_SCHEMA": CatalogSchema, "TABLE_NAME": CatalogTable},
+	"TABLES":  {"TABLE_SCHEMA": CatalogSchema, "TABLE_NAME": CatalogTable},
+	"COLUMNS": {"TABLE_SCHEMA": CatalogSchema, "TABLE_NAME": CatalogTable},
+	// A foreign key without a fitting key gets one of its own name.
+	"STATISTICS": {"TABLE_SCHEMA": CatalogSchema, "INDEX_SCHEMA": CatalogSchema, "TABLE_NAME": CatalogTable, "INDEX_NAME": CatalogConstraint},
 	"TABLE_CONSTRAINTS": {
 		"CONSTRAINT_SCHEMA": CatalogSchema, "TABLE_SCHEMA": CatalogSchema, "TABLE_NAME": CatalogTable, "CONSTRAINT_NAME": CatalogConstraint,
 	},
@@ -79,6 +80,8 @@ type Catalog struct {
 	Gathers string
 	// Ordinal is true when ORDER BY or GROUP BY counts the items.
 	Ordinal bool
+	// Counts is true when COUNT(*) is all that is asked for.
+	Counts bool
 	// Sizes is true when numbers of rows or bytes are asked for.
 	Sizes bool
 	// Texts holds every text literal that is plain.
@@ -283,6 +286,7 @@ func (r *catalogReader) items() {
 	if r.from < r.end {
 		list = r.from
 	}
+	r.c.Counts = list-begin == 4 && r.isWord(begin, "COUNT") && r.is(begin+1, "(") && r.is(begin+2, "*") && r.is(begin+3, ")")
 	starts := r.split(begin, list)
 	for n, from := range starts {
 		to := list

@@ -34,7 +34,7 @@ type DDL struct {
 	Action    Action
 	Temporary bool
 	// Constraints are the names of foreign keys and CHECKs, where they are made,
-	// changed and dropped. In text order.
+	// changed and dropped, and those of keys where they are dropped. In text order.
 	Constraints []Constraint
 	References  []Reference
 	// Others holds the indexes into Statement.Tables of tables that are named in
@@ -52,6 +52,11 @@ type DDL struct {
 	Gone []string
 	// Retyped holds the columns that ALTER TABLE gives a type.
 	Retyped []Retyped
+	// Touched holds the columns, keys and constraints that ALTER TABLE, CREATE INDEX
+	// and DROP INDEX are about. Lower case. Whole is true where there is more to it,
+	// as to a partition.
+	Touched []string
+	Whole   bool
 }
 
 // Retyped is a column that gets a type.
@@ -60,7 +65,7 @@ type Retyped struct {
 	Type   string // without length, such as bigint; lower case
 }
 
-// Constraint is the name of a foreign key or CHECK.
+// Constraint is the name of a foreign key or CHECK, or of a key that is dropped.
 type Constraint struct {
 	Span
 	Name  string // unquoted
@@ -68,6 +73,9 @@ type Constraint struct {
 	// Index is true for the name in FOREIGN KEY name (…) without CONSTRAINT:
 	// some servers give it to the index alone, some to both.
 	Index bool
+	// Key is true for the name of a key: that of a foreign key if the server made
+	// the key for one. Any is true for DROP CONSTRAINT, which drops unique keys too.
+	Key, Any bool
 }
 
 // Reference is a REFERENCES clause.
@@ -109,6 +117,7 @@ func (b *builder) buildDDL(n ast.StmtNode) {
 		d.ddl.Action = CreateIndex
 		d.target(n.Table)
 		b.seeName(n.IndexName)
+		d.touch(n.IndexName)
 		for _, part := range n.IndexPartSpecifications {
 			d.expression(part)
 		}
@@ -116,6 +125,7 @@ func (b *builder) buildDDL(n ast.StmtNode) {
 		d.ddl.Action = DropIndex
 		d.target(n.Table)
 		b.seeName(n.IndexName)
+		d.touch(n.IndexName)
 	case *ast.CreateViewStmt:
 		d.ddl.Action = CreateView
 		b.addTable(d.block, n.ViewName, "")
@@ -201,6 +211,7 @@ func (d *definer) alterTable(n *ast.AlterTableStmt) {
 	d.target(n.Table)
 	for _, s := range n.Specs {
 		d.spec(s)
+		d.touchSpec(s)
 	}
 }
 
@@ -369,7 +380,7 @@ func (d *definer) items(n int) {
 // makes sure that they are those of the tree.
 func (d *definer) constraints() {
 	for i := range d.tokens {
-		at := -1
+		at, key := -1, false
 		switch {
 		case d.isWord(i, "CONSTRAINT") && d.isWord(d.behindExistence(i+1)+1, "FOREIGN", "CHECK", "REFERENCES"):
 			at = d.behindExistence(i + 1)
@@ -377,11 +388,15 @@ func (d *definer) constraints() {
 			at = d.foreignKeyName(i)
 		case d.isWord(i, "CHECK", "CONSTRAINT") && d.isWord(i-1, "DROP", "ALTER"):
 			at = d.behindExistence(i + 1)
+		case d.isWord(i, "INDEX", "KEY") && d.isWord(i-1, "DROP"):
+			at, key = d.behindExistence(i+1), true
 		}
 		if !d.isName(at) {
 			continue
 		}
-		c := Constraint{Span: d.span(at, at+1), Name: unquote(d.raw(at)), Index: d.is(at+1, "(")}
+		c := Constraint{
+			Span: d.span(at, at+1), Name: unquote(d.raw(at)), Index: d.is(at+1, "("), Key: key, Any: d.isWord(i, "CONSTRAINT") && d.isWord(i-1, "DROP"),
+		}
 		if d.tokens[at].kind == tokenQuoted {
 			c.Quote = d.raw(at)[0]
 		}
@@ -389,7 +404,9 @@ func (d *definer) constraints() {
 	}
 	var found, want []string
 	for _, c := range d.ddl.Constraints {
-		found = append(found, c.Name)
+		if !c.Key {
+			found = append(found, c.Name)
+		}
 	}
 	for _, name := range d.names {
 		as, _ := d.nameOf(ast.NewCIStr(name))

@@ -29,6 +29,12 @@ func describeDDL(s *Statement) string {
 		if c.Index {
 			b.WriteString(" (index)")
 		}
+		if c.Key {
+			b.WriteString(" (key)")
+		}
+		if c.Any {
+			b.WriteString(" (any)")
+		}
 	}
 	for _, r := range d.References {
 		fmt.Fprintf(&b, "; %v references %d%v", r.Columns, r.Table, r.Referenced)
@@ -77,17 +83,17 @@ func TestDefinitionsAreRead(t *testing.T) {
 		"DROP VIEW t_order":                                       action(DropView) + " t_order; item t_order",
 		"TRUNCATE t_order":                                        action(TruncateTable) + " t_order",
 		"CREATE INDEX i ON t_order (a DESC, b(10))":               action(CreateIndex) + " t_order",
-		"DROP INDEX t_dict ON t_order":                            action(DropIndex) + " t_order",
+		"DROP INDEX t_dict ON t_order":                            action(DropIndex) + " t_order; constraint t_dict=t_dict (key)",
 		"CREATE VIEW v (t_dict) AS SELECT t_order.a FROM t_order": action(CreateView) + " v t_order",
 		"ALTER TABLE t_order ADD CONSTRAINT `a` FOREIGN KEY i (b, c) REFERENCES t_dict (d, e) ON DELETE SET NULL": action(AlterTable) +
 			" t_order t_dict; constraint a=`a`; [b c] references 1[d e] on delete",
 		"CREATE TABLE t_order (a int CHECK (a > 1), b int REFERENCES t_dict (c) ON UPDATE CASCADE, CONSTRAINT k CHECK (b > 1), CONSTRAINT u UNIQUE (b))": action(CreateTable) +
 			" t_order t_dict; constraint k=k; [b] references 1[c] on update; columns [a b]",
 		"ALTER TABLE t_order ADD FOREIGN KEY i (b) REFERENCES t_dict (c)":                            action(AlterTable) + " t_order t_dict; constraint i=i (index); [b] references 1[c]",
-		"ALTER TABLE t_order DROP FOREIGN KEY a, DROP CONSTRAINT `b`, DROP CHECK c, DROP INDEX d":    action(AlterTable) + " t_order; constraint a=a; constraint b=`b`; constraint c=c",
+		"ALTER TABLE t_order DROP FOREIGN KEY a, DROP CONSTRAINT `b`, DROP CHECK c, DROP INDEX d":    action(AlterTable) + " t_order; constraint a=a; constraint b=`b` (any); constraint c=c; constraint d=d (key)",
 		"ALTER TABLE t_order ADD COLUMN c int DEFAULT 1 COMMENT 'CONSTRAINT x CHECK', ADD KEY k (c)": action(AlterTable) + " t_order",
 		"CREATE OR REPLACE TABLE t_order (a int)":                                                    action(CreateTable) + " t_order; columns [a]",
-		"ALTER TABLE IF EXISTS t_order DROP CONSTRAINT IF EXISTS a":                                  action(AlterTable) + " t_order; constraint a=a",
+		"ALTER TABLE IF EXISTS t_order DROP CONSTRAINT IF EXISTS a":                                  action(AlterTable) + " t_order; constraint a=a (any)",
 	} {
 		s := mustParse(t, sql)
 		if got := describeDDL(s); s.Kind != KindDDL || got != want {

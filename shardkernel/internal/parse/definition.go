@@ -10,7 +10,7 @@ type DefinitionName struct {
 }
 
 // DefinitionNames finds, in the text that SHOW CREATE TABLE gives, the table's
-// own name, the tables that its foreign keys lead to, and the names of foreign
+// own name, the tables that its foreign keys lead to, and the names of keys, foreign
 // keys and CHECKs, in text order. A text that is no CREATE TABLE has none.
 func DefinitionNames(text string, d *dialect.Dialect) []DefinitionName {
 	s, ok := readTokens(text, d)
@@ -28,6 +28,8 @@ func DefinitionNames(text string, d *dialect.Dialect) []DefinitionName {
 		case s.isWord(i, "TABLE") && i <= 2 && len(names) == 0:
 			add(i+1, CatalogTable)
 		case s.isWord(i, "CONSTRAINT") && s.isWord(i+2, "FOREIGN", "CHECK"):
+			add(i+1, CatalogConstraint)
+		case s.isWord(i, "KEY") && s.is(i+2, "(") && !s.isWord(i-1, "FOREIGN"):
 			add(i+1, CatalogConstraint)
 		case s.isWord(i, "REFERENCES") && !s.is(i+2, "."):
 			add(i+1, CatalogReferenced)

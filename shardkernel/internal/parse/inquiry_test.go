@@ -213,7 +213,7 @@ func TestDefinitionNamesLeaveTextsAlone(t *testing.T) {
 	for _, n := range DefinitionNames(text, dialect.MySQL) {
 		got = append(got, fmt.Sprint(n.Role, " ", n.Name, " ", text[n.Start:n.End]))
 	}
-	want := []string{"2 t_order_0 `t_order_0`", "3 fk`x `fk``x`", "4 t_user_0 `t_user_0`", "3 far `far`", "3 ck `ck`"}
+	want := []string{"2 t_order_0 `t_order_0`", "3 CONSTRAINT `CONSTRAINT`", "3 fk`x `fk``x`", "4 t_user_0 `t_user_0`", "3 far `far`", "3 ck `ck`"}
 	if !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
 	}

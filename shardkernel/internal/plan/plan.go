@@ -32,7 +32,10 @@ type Unit struct {
 	// Table is the actual table of the main logical table, for messages.
 	Table string
 	SQL   string
-	Args  []any
+	// Otherwise is sent where a server answers to SQL that there is nothing of the
+	// name to drop, which may be that of a key or of a constraint. Empty for others.
+	Otherwise string
+	Args      []any
 	// Prepare sends a read without arguments as one with arguments is sent. The
 	// two ways do not show every value alike: MySQL writes a FLOAT with six
 	// digits where nothing is bound.
@@ -88,6 +91,9 @@ type Execution struct {
 	// that neither locks rows nor depends on a session.
 	Replica bool
 	DDL     bool // defines tables: every unit commits by itself
+	// Touched are the columns, keys and constraints, in lower case, that a DDL
+	// statement is about; none where it is about the whole table.
+	Touched []string
 	// InTurn runs the data sources one after the other, in one order for all
 	// statements: of what locks rows, two statements must not take the locks in
 	// different orders, since no server sees that each waits for the other.

@@ -1,8 +1,10 @@
 package rewrite
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 	"github.com/gormshard/sharding/shardkernel/internal/route"
 	"github.com/gormshard/sharding/shardkernel/internal/rule"
@@ -14,17 +16,24 @@ func (t *Template) definition(result *route.Result, args []any) (*plan.Execution
 	if len(result.Units) > 1 {
 		e.Merge = &plan.Merge{Broadcast: result.Broadcast}
 	}
+	if d := t.stmt.DDL; !d.Whole {
+		e.Touched = d.Touched
+	}
 	for i := range result.Units {
 		u := &result.Units[i]
 		var edits []edit
-		var table string
+		var table, otherwise string
 		if drops := t.program.Drops(i); drops != nil {
 			edits = t.dropEdits(drops)
 		} else {
-			edits, table = append(t.names(u), t.constraintEdits(u)...), t.actual(u, 0)
+			names := t.names(u)
+			edits, table = append(slices.Clone(names), t.constraintEdits(u, false)...), t.actual(u, 0)
+			if t.dropsByName(u) {
+				otherwise, _ = splice(t.stmt, append(names, t.constraintEdits(u, true)...), args)
+			}
 		}
 		sql, unitArgs := splice(t.stmt, edits, args)
-		e.Units[i] = plan.Unit{DataSource: u.DataSource, Table: table, SQL: sql, Args: unitArgs}
+		e.Units[i] = plan.Unit{DataSource: u.DataSource, Table: table, SQL: sql, Otherwise: otherwise, Args: unitArgs}
 	}
 	return e, nil
 }
@@ -37,15 +46,28 @@ func (t *Template) actual(u *route.Unit, table int) string {
 	return t.stmt.Tables[table].Name
 }
 
+// dropsByName reports whether a unit drops something of which its name does not
+// tell whether it is a key, which keeps its name, or a constraint.
+func (t *Template) dropsByName(u *route.Unit) bool {
+	logical, configured := t.program.Logical(0)
+	return configured && u.Names[0] != "" && slices.ContainsFunc(t.stmt.DDL.Constraints, func(c parse.Constraint) bool {
+		return (c.Key || c.Any) && rule.ConstraintName(c.Name, logical, u.Names[0]) != c.Name
+	})
+}
+
 // constraintEdits gives foreign keys and CHECKs the names they have in the unit's
-// table.
-func (t *Template) constraintEdits(u *route.Unit) []edit {
+// table. otherwise takes what is dropped for a key where it may be one, and a key
+// for that of a foreign key.
+func (t *Template) constraintEdits(u *route.Unit, otherwise bool) []edit {
 	logical, configured := t.program.Logical(0)
 	if !configured || u.Names[0] == "" {
 		return nil
 	}
 	var edits []edit
 	for _, c := range t.stmt.DDL.Constraints {
+		if c.Key && !otherwise || c.Any && otherwise {
+			continue
+		}
 		if name := rule.ConstraintName(c.Name, logical, u.Names[0]); name != c.Name {
 			edits = append(edits, edit{Span: c.Span, text: quote(name, c.Quote)})
 		}

@@ -39,6 +39,9 @@ func Inquire(q *parse.Inquiry, answer *route.Answer, args []any, d *dialect.Dial
 			unit.SQL, unit.Args = i.table(a)
 		}
 	}
+	if answer.Least {
+		merge.Kind, merge.Aggregates = plan.MergeGroup, []plan.Aggregate{{Func: plan.AggregateMin}}
+	}
 	merge.Names = i.columns(answer)
 	if len(ex.Units) > 1 || len(merge.Names) > 0 {
 		ex.Merge = merge

@@ -25,6 +25,7 @@ func (i *inquiry) columns(answer *route.Answer) []plan.NameColumn {
 	case parse.InquiryTable:
 		if len(n.tables) > 0 && i.q.Index {
 			byLabel("Table", n.table)
+			byLabel("Key_name", n.constraint)
 		}
 	case parse.InquiryStatus:
 		if len(n.tables) > 0 {

@@ -40,6 +40,9 @@ func (i *inquirer) catalog() (*Answer, error) {
 		if t, ok := i.set.Table(name); ok && c.Sizes && len(t.Nodes) > 1 {
 			return nil, i.refuse("the rows and bytes of "+t.Name+" are those of all its nodes together", "name the columns that describe the table, or ask the nodes, in the data sources that Plugin.DataSource(name) gives")
 		}
+		if c.Table == "TABLES" && c.Counts {
+			return i.everywhere(name)
+		}
 		return i.one(name)
 	}
 	return i.listing()

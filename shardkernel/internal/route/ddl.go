@@ -106,7 +106,7 @@ func (p *Program) configuredName() string {
 // rule needs.
 func (p *Program) checkKeys(d *parse.DDL, target *reference) error {
 	for _, c := range d.Constraints {
-		if c.Index {
+		if c.Index && !c.Key {
 			return fault.Unsupported("FOREIGN KEY "+c.Name, "some servers give the name to the index alone, others to the foreign key as well",
 				"write CONSTRAINT name FOREIGN KEY")
 		}

@@ -40,7 +40,10 @@ type Answer struct {
 	Kind   plan.Kind
 	Reason string
 	// Whole is true when the text is sent as it is, to the one data source.
-	Whole  bool
+	Whole bool
+	// Least is true when each data source gives one number, and the smallest is the
+	// answer.
+	Least  bool
 	Asking []Asking
 }
 
@@ -143,7 +146,8 @@ func (i *inquirer) one(name string) (*Answer, error) {
 	table, sharded := i.set.Table(name)
 	switch {
 	case sharded:
-		source, actual = table.Nodes[0].DataSource, table.Nodes[0].Table
+		first := table.First()
+		source, actual = first.DataSource, first.Table
 		kind, reason = plan.KindUnicast, "every node of "+table.Name+" would answer alike: the first one is asked"
 	case i.set.IsBroadcast(name):
 		source = i.set.DataSources[0]
@@ -189,13 +193,35 @@ func (i *inquirer) maintain() (*Answer, error) {
 	if len(i.q.Tables) > 1 || !i.owns(schema) {
 		return i.whole(i.set.DefaultDataSource, askedOutside), nil
 	}
+	if table, sharded := i.set.Table(name); strings.HasPrefix(i.q.Clause, "CHECKSUM") {
+		if sharded && len(table.Nodes) > 1 {
+			return nil, i.refuse("the checksum of a node is not that of table "+table.Name, "ask the nodes, in the data sources that Plugin.DataSource(name) gives")
+		}
+		if !sharded {
+			return i.one(name)
+		}
+	}
+	return i.all(name, "and each gives rows of its own")
+}
+
+// everywhere routes the question whether a table exists: where a node lacks it, it
+// does not.
+func (i *inquirer) everywhere(name string) (*Answer, error) {
+	answer, err := i.all(name, "and the table exists if all of them have it")
+	if err == nil {
+		answer.Least = len(answer.Asking) > 1
+	}
+	return answer, err
+}
+
+// all asks every node of a table, every data source for a broadcast one. why says
+// what becomes of the answers.
+func (i *inquirer) all(name, why string) (*Answer, error) {
 	answer := &Answer{Kind: plan.KindAllNodes}
 	table, sharded := i.set.Table(name)
 	switch {
-	case sharded && len(table.Nodes) > 1 && strings.HasPrefix(i.q.Clause, "CHECKSUM"):
-		return nil, i.refuse("the checksum of a node is not that of table "+table.Name, "ask the nodes, in the data sources that Plugin.DataSource(name) gives")
 	case sharded:
-		answer.Reason = "every node of " + table.Name + " is asked, and each gives rows of its own"
+		answer.Reason = "every node of " + table.Name + " is asked, " + why
 		for order := range i.set.DataSources {
 			for n := range table.Nodes {
 				if node := &table.Nodes[n]; node.Order == order {
@@ -208,8 +234,8 @@ func (i *inquirer) maintain() (*Answer, error) {
 				}
 			}
 		}
-	case i.set.IsBroadcast(name) && !strings.HasPrefix(i.q.Clause, "CHECKSUM"):
-		answer.Kind, answer.Reason = plan.KindBroadcast, "the broadcast table is in every data source, and each gives rows of its own"
+	case i.set.IsBroadcast(name):
+		answer.Kind, answer.Reason = plan.KindBroadcast, "the broadcast table is in every data source, "+why
 		for _, source := range i.set.DataSources {
 			asking, err := i.asking(source, "")
 			if err != nil {

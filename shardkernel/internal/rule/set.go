@@ -243,6 +243,20 @@ func (t *Table) ByHint() bool {
 	return t.Database != nil && t.Database.Hint != nil || t.Tables != nil && t.Tables.Hint != nil
 }
 
+// First returns the node that answers what is asked about the table's definition:
+// of the first data source, in the order of Set.DataSources, the one that the
+// configuration names first. A statement that defines the table reaches it after
+// all others, so that it is as it was until they are done.
+func (t *Table) First() *Node {
+	first := &t.Nodes[0]
+	for i := range t.Nodes {
+		if n := &t.Nodes[i]; n.Order < first.Order {
+			first = n
+		}
+	}
+	return first
+}
+
 // Sources returns the data sources of the table's nodes in configured order,
 // which is that of Database.Targets. The caller must not change the slice.
 func (t *Table) Sources() []string { return t.sources }
