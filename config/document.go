@@ -47,10 +47,19 @@ var quoted = regexp.MustCompile("`[^`]*`|'[^']{2,}'|\"[^\"]{2,}\"")
 func withoutContent(message string) string { return quoted.ReplaceAllString(message, hidden) }
 
 func readYAML(data []byte) (document, error) {
+	root, err := parseYAML(data)
+	if err != nil {
+		return nil, err
+	}
+	return decodeYAML(root)
+}
+
+// parseYAML returns the one document of a text, the zero node for none.
+func parseYAML(data []byte) (*yaml.Node, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	var root yaml.Node
-	if err := decoder.Decode(&root); errors.Is(err, io.EOF) {
-		return document{}, nil
+	root := new(yaml.Node)
+	if err := decoder.Decode(root); errors.Is(err, io.EOF) {
+		return root, nil
 	} else if err != nil {
 		return nil, err
 	}
@@ -59,8 +68,12 @@ func readYAML(data []byte) (document, error) {
 	} else if !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if err := keepText(&root); err != nil {
-		return nil, err
+	return root, keepText(root)
+}
+
+func decodeYAML(root *yaml.Node) (document, error) {
+	if root.IsZero() {
+		return document{}, nil
 	}
 	var top any
 	if err := root.Decode(&top); err != nil {

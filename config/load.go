@@ -53,13 +53,23 @@ func parse(data []byte, format, place string) (*Config, error) {
 	if err != nil {
 		return nil, &fault.ConfigError{Path: place, Err: err}
 	}
+	cfg, all := fromDocument(doc, (*Config).substitute)
+	if err := all.err(); err != nil {
+		return nil, err
+	}
+	return cfg.Expand(), nil
+}
+
+// fromDocument puts environment variables over a document, decodes it, has it
+// completed, and validates it.
+func fromDocument(doc document, complete func(*Config, *faults)) (*Config, *faults) {
 	env := environment{viper: viper.New(), paths: map[string]string{}}
 	env.over("", doc, reflect.TypeFor[Config]())
 
 	cfg := new(Config)
 	d := decoder{faults: env.faults}
 	d.value("", doc, reflect.ValueOf(cfg).Elem())
-	cfg.substitute(&d.faults)
+	complete(cfg, &d.faults)
 
 	// What could not be read looks like something missing to the validation.
 	all := d.faults
@@ -68,8 +78,5 @@ func parse(data []byte, format, place string) (*Config, error) {
 			all.list = append(all.list, f)
 		}
 	}
-	if err := all.err(); err != nil {
-		return nil, err
-	}
-	return cfg.Expand(), nil
+	return cfg, &all
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/internal/nearest"
 	"github.com/gormshard/sharding/shardkernel/algorithm"
 )
@@ -63,15 +62,15 @@ func (c *Config) Expand() *Config {
 }
 
 // expansion is a configuration in its long form, with what was wrong with the
-// short one and where each part comes from.
+// short one and where each part of it is.
 type expansion struct {
 	faults
 	cfg     *Config
-	origins map[string]string // path of the short form by that of the long one
+	origins origins
 }
 
 func (c *Config) expand() *expansion {
-	x := &expansion{cfg: c, origins: map[string]string{}}
+	x := &expansion{cfg: c, origins: origins{}}
 	if len(c.Rules) == 0 && c.Database == (Database{}) {
 		return x
 	}
@@ -286,31 +285,7 @@ func (x *expansion) bind(path string, tables []string) {
 }
 
 // reported returns the faults of the short form, followed by those of the long one
-// at the place they come from, once for all tables that have the same fault.
+// at the place they come from.
 func (x *expansion) reported(long faults) *faults {
-	all := x.faults
-	told := map[string]string{} // path of the long form by that of the short one
-	for _, f := range long.list {
-		short, from := x.origin(f.Path)
-		if from == "" {
-			all.list = append(all.list, f)
-			continue
-		}
-		if first, ok := told[short]; !ok || first == from {
-			told[short] = from
-			all.list = append(all.list, &fault.ConfigError{Path: short, Reason: f.Reason, Remedy: f.Remedy, Err: f.Err})
-		}
-	}
-	return &all
-}
-
-// origin returns where in the short form a path of the long one comes from, and
-// the part of the path that says so; empty for what comes from the long form.
-func (x *expansion) origin(path string) (short, from string) {
-	for long, origin := range x.origins {
-		if len(long) > len(from) && within(path, long) {
-			short, from = origin, long
-		}
-	}
-	return short, from
+	return &faults{list: append(x.list, x.origins.back(long.list)...)}
 }
