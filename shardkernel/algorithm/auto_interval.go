@@ -69,7 +69,7 @@ func newAutoInterval(props Props) (Algorithm, error) {
 func roundedStart(step, seconds int64) int64 {
 	tie := new(big.Rat).Add(big.NewRat(step, 1), big.NewRat(5, 1000))
 	second := step*seconds + seconds/200
-	for new(big.Rat).SetFloat64(float64(second) / float64(seconds)).Cmp(tie) <= 0 {
+	for new(big.Rat).SetFloat64(float64(second)/float64(seconds)).Cmp(tie) <= 0 {
 		second++
 	}
 	return second
