@@ -7,6 +7,8 @@
 // once it has been handed over.
 package config
 
+//go:generate go run github.com/gormshard/sharding/tests/schema
+
 import (
 	"slices"
 	"time"

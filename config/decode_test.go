@@ -78,3 +78,8 @@ props: {primaryOnly: false}
 `), "yaml")
 	wantFaults(t, err)
 }
+
+func TestJSONFilesMayNameTheirSchema(t *testing.T) {
+	_, err := Parse([]byte(`{"$schema": "https://example.com/sharding.schema.json", "rulesVersion": 1}`), "json")
+	wantFaults(t, err)
+}

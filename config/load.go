@@ -63,6 +63,7 @@ func parse(data []byte, format, place string) (*Config, error) {
 // fromDocument puts environment variables over a document, decodes it, has it
 // completed, and validates it.
 func fromDocument(doc document, complete func(*Config, *faults)) (*Config, *faults) {
+	delete(doc, "$schema") // tells editors of JSON files how to check them
 	env := environment{viper: viper.New(), paths: map[string]string{}}
 	env.over("", doc, reflect.TypeFor[Config]())
 

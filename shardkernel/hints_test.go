@@ -220,3 +220,48 @@ func FuzzCommentHints(f *testing.F) {
 		_, _ = k.Plan(t.Context(), nil, text, nil)
 	})
 }
+
+func TestAHintForATableThatIsNotInTheStatementHasNoEffect(t *testing.T) {
+	k := planning(t, nil)
+	const text = "SELECT a FROM t_item WHERE id = 1"
+	want, err := k.Plan(t.Context(), nil, text, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range []TableHint{
+		{Logical: "t_order", Table: []any{1}},
+		{Logical: "t_order", Database: []any{1}},
+		{Logical: "t_order", HasActual: true, Actual: "ds1.t_order_1"},
+	} {
+		got, err := k.Plan(t.Context(), &Hints{Tables: []TableHint{h}}, text, nil)
+		if err != nil || !slices.Equal(sentOf(got), sentOf(want)) {
+			t.Errorf("%+v: sent %q, %v; want %q", h, sentOf(got), err, sentOf(want))
+		}
+	}
+}
+
+func TestAHintOfTheContextThatNamesSomethingUnknownIsAnError(t *testing.T) {
+	k := planning(t, nil)
+	one := func(h TableHint) Hints { return Hints{Tables: []TableHint{h}} }
+	for _, test := range []struct {
+		hints Hints
+		class error
+		want  string
+	}{
+		{Hints{Direct: true, DataSource: "ds7"}, fault.ErrNoDataNode, `a hint names the data source "ds7", which is not configured`},
+		{Hints{Direct: true}, fault.ErrNoDataNode, `a hint names the data source ""`},
+		{one(TableHint{Logical: "t_ordre", Table: []any{1}}), fault.ErrUnknownTable, `did you mean "t_order"?`},
+		{one(TableHint{Logical: "t_order", HasActual: true, Actual: "t_order_77"}), fault.ErrNoDataNode, `a hint names the actual table "t_order_77"`},
+		{one(TableHint{Logical: AllTables, HasActual: true, Actual: "t_order_1"}), fault.ErrUnsupported, "name one logical table"},
+		{one(TableHint{Logical: "t_order", Table: []any{}}), fault.ErrUnsupported, "value"},
+		{Hints{AuditOff: true, Audits: []string{"maxNode"}}, fault.ErrUnsupported, `did you mean "maxNodes"?`},
+	} {
+		// Also where the statement concerns another table, or none.
+		for _, text := range []string{"SELECT a FROM t_order WHERE id = 1", "SELECT a FROM t_item WHERE id = 1", "SELECT 1"} {
+			_, err := k.Plan(t.Context(), &test.hints, text, nil)
+			if !errors.Is(err, test.class) || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%+v, %s: got %v, want %v with %s", test.hints, text, err, test.class, test.want)
+			}
+		}
+	}
+}
