@@ -5,7 +5,6 @@ import (
 
 	"gorm.io/driver/mysql"
 	"gorm.io/gorm"
-	"gorm.io/gorm/logger"
 
 	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/readwrite"
@@ -58,8 +57,9 @@ func WithLoadBalancer(typeName string, factory readwrite.Factory) Option {
 	return func(o *options) { o.balancers[typeName] = factory }
 }
 
-// WithUnitTrace calls trace after every unit that was sent to a data source, on
-// the goroutine that sent it: it must be quick and safe for concurrent use.
+// WithUnitTrace calls trace after every unit that was sent to a data source: after
+// a write, or when the rows of a read have ended. It must be quick and safe for
+// concurrent use.
 func WithUnitTrace(trace func(context.Context, UnitTrace)) Option {
 	return func(o *options) { o.trace = trace }
 }
@@ -94,22 +94,4 @@ func (o *options) loadBalancers() (*readwrite.Registry, error) {
 		}
 	}
 	return registry, nil
-}
-
-// tracer returns what the kernel calls after every unit: the application's trace
-// and, with props.sqlShow, a line in GORM's log.
-func (o *options) tracer(sqlShow bool, log logger.Interface) shardkernel.Tracer {
-	if !sqlShow {
-		return o.trace
-	}
-	return func(ctx context.Context, u UnitTrace) {
-		if u.Err != nil {
-			log.Error(ctx, "sharding: %s | %s | %s | %v", u.DataSource, u.SQL, u.Elapsed, u.Err)
-		} else {
-			log.Info(ctx, "sharding: %s | %s | %s", u.DataSource, u.SQL, u.Elapsed)
-		}
-		if o.trace != nil {
-			o.trace(ctx, u)
-		}
-	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/gormshard/sharding/callbacks"
 	"github.com/gormshard/sharding/config"
-	"github.com/gormshard/sharding/internal/fault"
 	kerneldriver "github.com/gormshard/sharding/shardkernel/driver"
 )
 
@@ -23,6 +22,7 @@ const pluginName = "sharding"
 type Plugin struct {
 	cfg     *config.Config
 	options *options
+	adopts  callerPool // the data source that the application's pool is; set by Open
 
 	mu      sync.Mutex
 	engine  *engine // nil before Initialize
@@ -52,21 +52,18 @@ func (p *Plugin) Name() string { return pluginName }
 func (p *Plugin) Initialize(db *gorm.DB) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	// Before the other: dbresolver hands the plugins that are in use to its pools.
+	if err := callbacks.RefuseResolver(db); err != nil {
+		return err
+	}
 	if p.engine != nil {
 		return errors.New("sharding: the plugin is in use already; make one with Register for every *gorm.DB")
-	}
-	if _, ok := db.Plugins["gorm:db_resolver"]; ok {
-		return &fault.ConfigError{
-			Path:   "plugins",
-			Reason: "dbresolver picks connections behind the back of the sharding plugin",
-			Remedy: "remove dbresolver",
-		}
 	}
 	own, err := db.DB()
 	if err != nil {
 		return err
 	}
-	e, err := newEngine(p.cfg, p.options, &callerPool{db: db, pool: own})
+	e, err := newEngine(p.cfg, p.options, &callerPool{db: db, pool: own, as: p.adopts.as, dsn: p.adopts.dsn})
 	if err != nil {
 		return err
 	}

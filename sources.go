@@ -32,6 +32,8 @@ const controlConnections = 2
 type callerPool struct {
 	db   *gorm.DB
 	pool *sql.DB
+	as   string     // the configured data source that it is, empty for none
+	dsn  config.DSN // what that was opened with
 }
 
 // source is one opened data source.
@@ -93,8 +95,8 @@ func open(cfg *config.Config, rules *shardkernel.Rules, o *options, caller *call
 		Before: before.kernelOf(),
 		Props:  cfg.Props, ImplicitWrites: cfg.Transaction.ImplicitWrites(), IDLease: cfg.IDLease,
 		BroadcastCheck: cfg.Sharding.BroadcastCheck,
-		Trace:          o.tracer(cfg.Props.SQLShow, log),
-		Warn:           func(ctx context.Context, message string) { log.Warn(ctx, "%s", message) },
+		Trace:          o.tracer(&cfg.Props, log), FollowRows: cfg.Props.SQLShow,
+		Warn: func(ctx context.Context, message string) { log.Warn(ctx, "%s", message) },
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.closeUnlike(before.allSources()))
@@ -106,11 +108,17 @@ func open(cfg *config.Config, rules *shardkernel.Rules, o *options, caller *call
 	return g, nil
 }
 
+var errNoConfig error = &fault.ConfigError{Path: "config", Reason: "there is no configuration", Remedy: "hand over the result of config.Load, or a *config.Config"}
+
+func errNoDriver(name string) error {
+	return fmt.Errorf("no driver %q; add it with sharding.WithDialector", name)
+}
+
 // compile makes the rules of a configuration that takes the place of a generation,
 // which may be nil.
 func compile(cfg *config.Config, o *options, before *generation) (*shardkernel.Rules, error) {
 	if cfg == nil {
-		return nil, &fault.ConfigError{Path: "config", Reason: "there is no configuration", Remedy: "hand over the result of config.Load, or a *config.Config"}
+		return nil, errNoConfig
 	}
 	algorithms, generators := algorithm.NewRegistry(), keygen.NewRegistry()
 	var errs []error
@@ -129,13 +137,16 @@ func compile(cfg *config.Config, o *options, before *generation) (*shardkernel.R
 func (s *sources) open(name string, ds config.DataSource, o *options, caller *callerPool) error {
 	opener, ok := o.dialectors[ds.DriverName()]
 	if !ok {
-		return fmt.Errorf("no driver %q; add it with sharding.WithDialector", ds.DriverName())
+		return errNoDriver(ds.DriverName())
 	}
 	gormConfig := &gorm.Config{DisableAutomaticPing: true}
 	if caller != nil {
 		gormConfig.Logger, gormConfig.NowFunc, gormConfig.TranslateError = caller.db.Logger, caller.db.NowFunc, caller.db.TranslateError
 	}
 	dialector := opener(string(ds.DSN))
+	if caller != nil && caller.as == name && caller.dsn == ds.DSN {
+		dialector, gormConfig.ClauseBuilders = adopted{Dialector: caller.db.Dialector, pool: caller.pool}, maps.Clone(caller.db.ClauseBuilders)
+	}
 	lines := tap(dialector)
 	db, pool, err := openPool(dialector, gormConfig)
 	if err != nil {

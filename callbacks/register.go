@@ -27,6 +27,7 @@ type Keys interface {
 func Register(db *gorm.DB, keys func() Keys) error {
 	c := db.Callback()
 	return errors.Join(
+		refuseLaterResolver(db),
 		c.Create().After("gorm:before_create").Before("gorm:create").Register("sharding:generate_key", generateKey(keys)),
 		c.Create().After("gorm:create").Register("sharding:translate_error", translateError),
 		c.Query().After("gorm:query").Register("sharding:translate_error", translateError),

@@ -175,9 +175,15 @@ func (l IDLease) WithDefaults(defaultSource string) IDLease {
 
 // Props holds limits and switches. In every number 0 means the default.
 type Props struct {
-	// SQLShow logs the logical statement and the units it became. Defaults to
+	// SQLShow logs every unit, at level Info of GORM's logger: data source, time,
+	// number of rows, and the SQL that was sent. Reads of one data source then take
+	// the same way as those of several, which costs a little more. Defaults to
 	// false.
 	SQLShow bool `yaml:"sqlShow,omitempty"`
+	// SlowUnit is the time that a data source may take to answer a unit, which is
+	// until its first row can be read, or until the write is done. Units that take
+	// longer are logged at level Warn of GORM's logger. Defaults to 0, off.
+	SlowUnit time.Duration `yaml:"slowUnit,omitempty"`
 	// PrimaryOnly sends all reads to the primaries of groups. Plugin.PrimaryOnly
 	// changes it while the plugin runs. Defaults to false.
 	PrimaryOnly bool `yaml:"primaryOnly,omitempty"`

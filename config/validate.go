@@ -219,6 +219,7 @@ func (k *checker) props() {
 	k.notNegative("props.maxUnionBranches", int64(p.MaxUnionBranches))
 	k.notNegative("props.planCacheBytes", p.PlanCacheBytes)
 	k.notNegative("props.maxRangeValues", int64(p.MaxRangeValues))
+	k.notNegative("props.slowUnit", int64(p.SlowUnit))
 	k.notNegative("props.statementTimeout", int64(p.StatementTimeout))
 	k.notNegative("props.drainTimeout", int64(p.DrainTimeout))
 	k.notNegative("props.maxNodes", int64(p.MaxNodes))

@@ -36,8 +36,8 @@ type Planned struct {
 
 // Direct plans a statement outside a transaction, under the hints of the caller,
 // which may be nil. planned is not nil when it goes to several units, gathers
-// rows, defines tables, holds a clock or has a time limit; d is of no use then. Nothing has been
-// sent.
+// rows, defines tables, holds a clock, has a time limit, or when its rows are to
+// be followed to their end; d is of no use then. Nothing has been sent.
 func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) (d Direct, planned *Planned, err error) {
 	s, told, err := k.hinted(ctx, h, text)
 	if err != nil {
@@ -53,7 +53,7 @@ func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) 
 	if err != nil {
 		return Direct{}, nil, err
 	}
-	if len(ex.Units) != 1 || ex.Merge != nil || ex.Gather != nil || ex.First != nil || ex.DDL || ex.Clock || k.props.StatementTimeout > 0 { // the driver's rows end the time limit
+	if len(ex.Units) != 1 || ex.Merge != nil || ex.Gather != nil || ex.First != nil || ex.DDL || ex.Clock || k.followed {
 		return Direct{}, &Planned{kernel: k, execution: ex, from: origin{s, told, text, args}}, nil
 	}
 	u := &ex.Units[0]
@@ -72,7 +72,7 @@ func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) 
 func (d Direct) Query(ctx context.Context) (*sql.Rows, error) {
 	start := d.start()
 	rows, err := d.source.DB.QueryContext(ctx, d.sql, d.args...)
-	d.report(ctx, start, err)
+	d.report(ctx, start, -1, err)
 	if err != nil && d.elsewhere(ctx, err) {
 		return d.Query(ctx)
 	}
@@ -97,7 +97,7 @@ func (d *Direct) elsewhere(ctx context.Context, err error) bool {
 func (d Direct) Exec(ctx context.Context) (sql.Result, error) {
 	start := d.start()
 	result, err := d.source.DB.ExecContext(ctx, d.sql, d.args...)
-	d.report(ctx, start, err)
+	d.reportWrite(ctx, start, result, err)
 	if err == nil && d.key != 0 {
 		return keyResult{result, d.key}, nil
 	}
@@ -117,7 +117,7 @@ func (r keyResult) LastInsertId() (int64, error) { return r.key, nil }
 func (d Direct) QueryRow(ctx context.Context) *sql.Row {
 	start := d.start()
 	row := d.source.DB.QueryRowContext(ctx, d.sql, d.args...)
-	d.report(ctx, start, row.Err())
+	d.report(ctx, start, -1, row.Err())
 	if err := row.Err(); err != nil && d.elsewhere(ctx, err) {
 		return d.QueryRow(ctx)
 	}
@@ -131,11 +131,21 @@ func (d *Direct) start() time.Time {
 	return time.Now()
 }
 
-func (d *Direct) report(ctx context.Context, start time.Time, err error) {
+// report reports the statement. rows is -1 where their number is not known.
+func (d *Direct) report(ctx context.Context, start time.Time, rows int64, err error) {
 	if d.session != nil {
 		d.session.Write(d.source.Name)
 	}
 	if d.source.Trace != nil {
-		d.source.Trace(ctx, UnitTrace{DataSource: d.source.Name, SQL: d.sql, Elapsed: time.Since(start), Err: err})
+		elapsed := time.Since(start)
+		d.source.Trace(ctx, UnitTrace{DataSource: d.source.Name, SQL: d.sql, Rows: rows, Answered: elapsed, Elapsed: elapsed, Err: err})
 	}
+}
+
+func (d *Direct) reportWrite(ctx context.Context, start time.Time, result sql.Result, err error) {
+	var rows int64
+	if err == nil && d.source.Trace != nil {
+		rows, _ = result.RowsAffected() // a driver without the number has none to tell
+	}
+	d.report(ctx, start, rows, err)
 }

@@ -63,6 +63,9 @@ type Options struct {
 	Before *Kernel
 	// Trace is called after every unit; may be nil.
 	Trace Tracer
+	// FollowRows lets Trace know the rows of every query, for which Direct hands
+	// none to a data source's own pool.
+	FollowRows bool
 	// Warn is told, once a table, what an operator should know; may be nil.
 	Warn func(ctx context.Context, message string)
 }
@@ -85,6 +88,7 @@ type Kernel struct {
 	budget   *memory.Budget
 	weights  weights
 	props    config.Props
+	followed bool // every statement takes the driver's way, which sees its rows end
 	implicit bool
 	audits   atomic.Pointer[audits]
 	stored   []keygen.Stored // generators to close
@@ -108,6 +112,7 @@ func New(rules *Rules, sources []Source, opts Options) (*Kernel, error) {
 		props:    opts.Props.WithDefaults(),
 		implicit: opts.ImplicitWrites,
 		uses:     uses{quiet: make(chan struct{}), unused: make(chan struct{})},
+		followed: opts.FollowRows || opts.Props.StatementTimeout > 0,
 		warn:     opts.Warn,
 
 		differences: opts.BroadcastCheck.WithDefaults().MaxDifferences,

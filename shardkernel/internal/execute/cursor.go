@@ -14,6 +14,7 @@ type cursor struct {
 	conn     *Conn
 	rows     driver.Rows
 	stmt     driver.Stmt // to close after rows; may be nil
+	sent     *sent       // the unit's report
 	atEnd    bool        // rows have no more to give
 	ended    bool        // rows and stmt are closed
 	branches Branches    // nil outside a transaction
@@ -33,14 +34,16 @@ type cursor struct {
 // open sends the next unit and takes its rows.
 func (c *cursor) open() error {
 	unit := c.left[0]
-	rows, stmt, err := c.conn.queryUnit(c.run.ctx, unit)
+	rows, stmt, sent, err := c.conn.queryUnit(c.run.ctx, unit)
 	c.unit, c.left = unit, c.left[1:]
 	if err != nil {
 		return err
 	}
-	c.rows, c.stmt, c.atEnd, c.ended = rows, stmt, false, false
+	c.rows, c.stmt, c.sent, c.atEnd, c.ended = rows, stmt, sent, false, false
 	if c.first != nil {
-		return drift(c.first, c.from, rows, node(unit))
+		err := drift(c.first, c.from, rows, node(unit))
+		sent.fail(err)
+		return err
 	}
 	if len(c.left) > 0 {
 		c.first, c.from = describe(rows), node(unit)
@@ -63,6 +66,7 @@ func (c *cursor) Next(dest []driver.Value) error {
 	for {
 		err := c.rows.Next(dest)
 		if err == nil {
+			c.sent.read()
 			return nil
 		}
 		c.atEnd = true
@@ -91,6 +95,7 @@ func (c *cursor) Next(dest []driver.Value) error {
 // fail settles the error that every later Next returns.
 func (c *cursor) fail(err error) error {
 	_ = c.conn.note(err)
+	c.sent.fail(err)
 	if c.run != nil {
 		c.run.spoil(c.conn)
 		c.run.kill(c.conn, c.unit)
@@ -122,6 +127,7 @@ func (c *cursor) closeRows() error {
 			err = e
 		}
 	}
+	c.sent.end()
 	if c.run != nil {
 		c.run.spoil(c.conn)
 	}

@@ -216,7 +216,7 @@ func (e *Executor) queryOne(ctx context.Context, ex *plan.Execution, br Branches
 	c, u := &cursor{branches: br, owned: br == nil}, &ex.Units[0]
 	err := e.one(ctx, ex, br, func(conn *Conn) (err error) {
 		c.conn = conn
-		c.rows, c.stmt, err = conn.queryUnit(ctx, u)
+		c.rows, c.stmt, c.sent, err = conn.queryUnit(ctx, u)
 		return err
 	})
 	if err != nil {

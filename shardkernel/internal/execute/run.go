@@ -130,12 +130,13 @@ func (r *run) buffer(l *lane, out []driver.Rows) {
 }
 
 func (r *run) read(l *lane, u *plan.Unit) (*buffer, error) {
-	rows, stmt, err := l.conn.queryUnit(r.ctx, u)
+	rows, stmt, sent, err := l.conn.queryUnit(r.ctx, u)
 	if err != nil {
 		return nil, err
 	}
-	c := &cursor{conn: l.conn, rows: rows, stmt: stmt, branches: r.branches, run: r, unit: u}
+	c := &cursor{conn: l.conn, rows: rows, stmt: stmt, sent: sent, branches: r.branches, run: r, unit: u}
 	b, err := readAll(rows, &r.budget)
+	sent.buffered(b, err)
 	if l.conn.note(err) != nil {
 		r.stop()
 	}

@@ -8,15 +8,34 @@ import (
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 )
 
-// queryUnit sends a unit for its rows and reports it.
-func (c *Conn) queryUnit(ctx context.Context, u *plan.Unit) (driver.Rows, driver.Stmt, error) {
+// sent is a unit whose rows are being read, for the report at their end. A nil
+// sent reports nothing.
+type sent struct {
+	ctx      context.Context
+	source   *Source
+	unit     *plan.Unit
+	start    time.Time
+	answered time.Duration
+	rows     int64
+	err      error
+}
+
+// queryUnit sends a unit for its rows. Whoever has read them ends what it
+// returns; a unit that fails has been reported.
+func (c *Conn) queryUnit(ctx context.Context, u *plan.Unit) (driver.Rows, driver.Stmt, *sent, error) {
 	if c.source.Trace == nil {
-		return c.query(ctx, u.SQL, u.Args, u.Prepare)
+		rows, stmt, err := c.query(ctx, u.SQL, u.Args, u.Prepare)
+		return rows, stmt, nil, err
 	}
-	start := time.Now()
+	s := &sent{ctx: ctx, source: c.source, unit: u, start: time.Now()}
 	rows, stmt, err := c.query(ctx, u.SQL, u.Args, u.Prepare)
-	c.report(ctx, u, start, err)
-	return rows, stmt, err
+	s.answered = time.Since(s.start)
+	if err != nil {
+		s.err = err
+		s.end()
+		return nil, nil, nil, err
+	}
+	return rows, stmt, s, nil
 }
 
 // execUnit sends a unit for its result and reports it.
@@ -26,17 +45,54 @@ func (c *Conn) execUnit(ctx context.Context, u *plan.Unit) (Result, error) {
 	}
 	start := time.Now()
 	r, err := c.exec(ctx, u.SQL, u.Args)
-	c.report(ctx, u, start, err)
+	elapsed := time.Since(start)
+	c.source.Trace(ctx, plan.UnitTrace{
+		DataSource: c.source.Name, SQL: shown(u), Rows: r.RowsAffected, Answered: elapsed, Elapsed: elapsed, Err: err,
+	})
 	return r, err
 }
 
-func (c *Conn) report(ctx context.Context, u *plan.Unit, start time.Time, err error) {
-	sql := u.SQL
+// read counts a row.
+func (s *sent) read() {
+	if s != nil {
+		s.rows++
+	}
+}
+
+// buffered notes that the rows were read into memory, as far as err lets.
+func (s *sent) buffered(b *buffer, err error) {
+	if s == nil {
+		return
+	}
+	if s.err = err; err == nil {
+		s.rows = int64(b.rows)
+	}
+}
+
+// fail notes what ended the rows before their end.
+func (s *sent) fail(err error) {
+	if s != nil {
+		s.err = err
+	}
+}
+
+// end reports the unit.
+func (s *sent) end() {
+	if s == nil {
+		return
+	}
+	s.source.Trace(s.ctx, plan.UnitTrace{
+		DataSource: s.source.Name, SQL: shown(s.unit), Rows: s.rows, Answered: s.answered, Elapsed: time.Since(s.start), Err: s.err,
+	})
+}
+
+// shown is the text of a unit as it may be shown.
+func shown(u *plan.Unit) string {
 	switch {
 	case u.Secret:
-		sql = "(text withheld: it may hold a password)"
+		return "(text withheld: it may hold a password)"
 	case u.Shown != "":
-		sql = u.Shown
+		return u.Shown
 	}
-	c.source.Trace(ctx, plan.UnitTrace{DataSource: c.source.Name, SQL: sql, Elapsed: time.Since(start), Err: err})
+	return u.SQL
 }
