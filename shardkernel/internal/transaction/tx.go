@@ -225,7 +225,7 @@ func (t *Tx) Commit() error {
 
 // Rollback rolls every branch back and gives all connections back, whatever
 // happens. A connection that cannot roll back is closed, which makes the server
-// do it. Calls after the end of the transaction do nothing.
+// do it; where it was lost before, that is no error. Calls after the end of the transaction do nothing.
 func (t *Tx) Rollback() error {
 	if t.done {
 		return nil
@@ -244,6 +244,10 @@ func (t *Tx) Rollback() error {
 // rollback rolls branches back at the same time and releases them.
 func rollback(branches []*branch) []*fault.NodeError {
 	return parallel(branches, func(b *branch) error {
+		if b.conn.Lost() { // the server rolls back, and nobody can tell it to
+			b.conn.Release(true)
+			return nil
+		}
 		err := b.conn.Rollback()
 		b.conn.Release(err != nil)
 		return err
