@@ -54,7 +54,6 @@ func (k *Kernel) execNumbered(ctx context.Context, ex *plan.Execution, br execut
 // queryNumbered is execNumbered for a statement that returns the rows it inserted.
 // It also gives the first number.
 func (k *Kernel) queryNumbered(ctx context.Context, ex *plan.Execution, br execute.Branches) (rows driver.Rows, first int64, err error) {
-	var inserted *replay
 	err = k.numbered(ctx, ex, br, func() ([]any, error) {
 		one := *ex
 		one.Units, one.Numbering, one.Merge = []plan.Unit{ex.Numbering.First}, nil, nil
@@ -62,7 +61,12 @@ func (k *Kernel) queryNumbered(ctx context.Context, ex *plan.Execution, br execu
 		if err != nil {
 			return nil, err
 		}
-		if inserted, err = readReplay(cursors[0].(columnRows)); err != nil {
+		inserted := &replay{columnRows: cursors[0].(columnRows)}
+		// A driver may know its columns no more when the statement has ended.
+		rows, err = merge.Rows(&plan.Merge{Derived: 1}, []driver.Rows{inserted}, merge.Limits{
+			MaxRows: k.props.MaxMergeRows, MaxBytes: k.props.MaxMergeBytes, Budget: k.budget,
+		})
+		if err = errors.Join(err, inserted.read()); err != nil {
 			return nil, err
 		}
 		numbers, err := inserted.numbers(ex.Numbering.Rows)
@@ -72,12 +76,12 @@ func (k *Kernel) queryNumbered(ctx context.Context, ex *plan.Execution, br execu
 		return numbers, err
 	})
 	if err != nil {
+		if rows != nil {
+			_ = rows.Close()
+		}
 		return nil, 0, err
 	}
-	rows, err = merge.Rows(&plan.Merge{Derived: 1}, []driver.Rows{inserted}, merge.Limits{
-		MaxRows: k.props.MaxMergeRows, MaxBytes: k.props.MaxMergeBytes, Budget: k.budget,
-	})
-	return rows, first, err
+	return rows, first, nil
 }
 
 // numbered runs insert on the first data source and then, with its numbers, the
@@ -117,18 +121,17 @@ type replay struct {
 	next int
 }
 
-// readReplay reads rows to their end and closes them.
-func readReplay(from columnRows) (*replay, error) {
-	r := &replay{columnRows: from}
-	row := make([]driver.Value, len(from.Columns()))
+// read reads the rows to their end and closes their statement.
+func (r *replay) read() error {
+	row := make([]driver.Value, len(r.Columns()))
 	for {
-		err := from.Next(row)
+		err := r.columnRows.Next(row)
 		if err == io.EOF { //nolint:errorlint // a driver's end of rows is the value itself
-			return r, from.Close()
+			return r.columnRows.Close()
 		}
 		if err != nil {
-			_ = from.Close()
-			return nil, err
+			_ = r.columnRows.Close()
+			return err
 		}
 		kept := slices.Clone(row)
 		for i, v := range kept {
