@@ -66,7 +66,10 @@ func (k *Kernel) queryNumbered(ctx context.Context, ex *plan.Execution, br execu
 		rows, err = merge.Rows(&plan.Merge{Derived: 1}, []driver.Rows{inserted}, merge.Limits{
 			MaxRows: k.props.MaxMergeRows, MaxBytes: k.props.MaxMergeBytes, Budget: k.budget,
 		})
-		if err = errors.Join(err, inserted.read()); err != nil {
+		if failed := inserted.read(); failed != nil {
+			err = failed // the server's own error, which dialectors assert
+		}
+		if err != nil {
 			return nil, err
 		}
 		numbers, err := inserted.numbers(ex.Numbering.Rows)

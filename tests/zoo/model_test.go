@@ -101,7 +101,7 @@ type Profile struct {
 	UserID   uint              `gorm:"uniqueIndex"`
 	Names    Names             `gorm:"embedded;embeddedPrefix:name_"`
 	Tags     []string          `gorm:"serializer:json"`
-	Settings map[string]string `gorm:"serializer:gob"`
+	Settings map[string]string `gorm:"serializer:gob;type:blob"`
 	SeenAt   int64             `gorm:"serializer:unixtime;type:datetime"`
 	Colour   Colour
 	Level    int    `gorm:"default:3"`

@@ -28,7 +28,7 @@ type variant struct {
 }
 
 var (
-	usual = variant{}
+	usual = variant{gorm: gorm.Config{TranslateError: true}}
 	// variants are all others.
 	variants = []variant{
 		{name: "PrepareStmt", gorm: gorm.Config{PrepareStmt: true}},

@@ -30,6 +30,7 @@ type way struct {
 
 	t     *testing.T
 	pools []*sql.DB
+	reset *resetter
 	// actual are the actual tables of each pool.
 	actual [][]string
 }
@@ -79,7 +80,12 @@ func openWay(t *testing.T, name string, p placement, v *variant) *way {
 		w.open(t, strings.ReplaceAll(key, " ", "_"))
 		opened[key] = w
 	}
-	w.clear(t)
+	w.reset.clear(t)
+	return w.on(t)
+}
+
+// on returns the way for a test, with its context.
+func (w *way) on(t *testing.T) *way {
 	mine := *w
 	mine.t = t
 	mine.db = w.db.WithContext(t.Context())
@@ -129,6 +135,8 @@ func (w *way) open(t *testing.T, name string) {
 	for _, pool := range w.pools {
 		w.actual = append(w.actual, w.tables(t, pool))
 	}
+	w.reset = &resetter{}
+	w.reset.open(t, w, dsns)
 }
 
 // tables are the actual tables of a data source.
@@ -154,18 +162,6 @@ func (w *way) tables(t *testing.T, pool *sql.DB) (names []string) {
 		t.Fatal(err)
 	}
 	return names
-}
-
-// clear empties every table behind the back of the plugin.
-func (w *way) clear(t *testing.T) {
-	t.Helper()
-	for i, pool := range w.pools {
-		for _, table := range w.actual[i] {
-			if _, err := pool.ExecContext(t.Context(), "DELETE FROM "+table); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
 }
 
 // idle fails the test when it has left a connection in use.
@@ -243,6 +239,7 @@ func (w *way) must(errs ...error) {
 func closeWays() error {
 	var errs []error
 	for _, w := range opened {
+		errs = append(errs, w.reset.close())
 		if w.plugin != nil {
 			errs = append(errs, w.plugin.Close())
 			continue

@@ -75,7 +75,7 @@ func (r *recipe) distinguish(merged *plan.Aggregate, a *parse.Aggregate, numbers
 		}
 		merged.Distinct = append(merged.Distinct, key)
 		r.refine(key.Column)
-		if known := r.arguments[key.Column]; known != nil && sortsLoosely(known) {
+		if known := r.arguments[key.Column]; known != nil && r.template.server.Dialect.Weights && sortsLoosely(known) {
 			r.refine(r.compute(hashOf(&a.Each[i], key.Text), distinctAlias))
 		}
 	}
