@@ -61,7 +61,6 @@ var refusals = refusalList{met: map[*refusal]bool{}, of: []refusal{
 	{what: "`Exec` of an UPDATE with a JOIN by owner", reason: "multi-table UPDATE", on: []placement{sharded}},
 	// An upsert does not tell which rows the first data source has numbered.
 	{what: "`OnConflict` on a unique column", reason: "which row gets which number", on: []placement{broadcast}},
-	{what: "`Session{FullSaveAssociations}`", reason: "which row gets which number", on: []placement{broadcast}},
 	// SQLite skips the row, and tells nothing of it.
 	{what: "`OnConflict{DoNothing}`", reason: "a node returns nothing for a row it skips", sqlite: true},
 	// A SQLite database cannot be given the rows of the others.
