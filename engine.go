@@ -24,7 +24,7 @@ type engine struct {
 	current  *generation
 	closed   bool
 	reloads  Reloads
-	watchers []interface{ Close() }
+	watchers []*config.Watcher
 }
 
 // newEngine starts the first generation.
@@ -55,10 +55,10 @@ func (e *engine) close() error {
 	watchers := e.watchers
 	e.closed, e.watchers = true, nil
 	e.mu.Unlock()
+	e.drain.hurry()
 	for _, w := range watchers {
 		w.Close()
 	}
-	e.drain.hurry()
 	e.reloading.Lock()
 	defer e.reloading.Unlock()
 	e.drain.close()
@@ -70,36 +70,28 @@ var errClosed = errors.New("sharding: closed")
 
 // reload puts a generation of another configuration in the place of the one in
 // force.
-func (e *engine) reload(cfg *config.Config, opts []ReloadOption) error {
+func (e *engine) reload(cfg *config.Config, opts []ReloadOption) (changed bool, err error) {
 	e.reloading.Lock()
 	defer e.reloading.Unlock()
 	e.mu.Lock()
 	before, closed := e.current, e.closed
 	e.mu.Unlock()
 	if closed {
-		return errClosed
+		return false, errClosed
 	}
 	g, err := before.next(cfg, e.options, e.caller, opts)
+	if err != nil {
+		e.refused(err)
+		return false, err
+	}
 	e.mu.Lock()
-	switch {
-	case err != nil:
-		e.reloads.Failed++
-		e.reloads.LastFailure, e.reloads.Err = time.Now(), err
-	case g != before:
+	e.current, e.reloads.Err = g, nil
+	if g != before {
 		e.reloads.Applied++
-		e.reloads.Err = nil
-		e.current = g
-	default:
-		e.reloads.Err = nil
 	}
 	e.mu.Unlock()
-	log := e.caller.log()
-	switch {
-	case err != nil:
-		log.Warn(context.Background(), "sharding: the configuration was not reloaded: %v", err)
-		return err
-	case g == before:
-		return nil
+	if g == before {
+		return false, nil
 	}
 	// Statements that begin from here on are the new generation's.
 	old := e.live.Swap(g.kernel)
@@ -108,6 +100,15 @@ func (e *engine) reload(cfg *config.Config, opts []ReloadOption) error {
 	if g.moved(before) {
 		e.drain.quiet(old.Quiet(), g.cfg.Props.WithDefaults().DrainTimeout)
 	}
-	log.Info(context.Background(), "sharding: configuration reloaded: generation %d, rules %s", g.number, g.cfg.Fingerprint())
-	return nil
+	e.caller.log().Info(context.Background(), "sharding: configuration reloaded: generation %d, rules %s", g.number, g.cfg.Fingerprint())
+	return true, nil
+}
+
+// refused counts and logs a configuration that does not come into force.
+func (e *engine) refused(err error) {
+	e.mu.Lock()
+	e.reloads.Failed++
+	e.reloads.LastFailure, e.reloads.Err = time.Now(), err
+	e.mu.Unlock()
+	e.caller.log().Warn(context.Background(), "sharding: the configuration was not reloaded: %v", err)
 }

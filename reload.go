@@ -60,7 +60,8 @@ func (p *Plugin) Reload(cfg *config.Config, opts ...ReloadOption) error {
 	if err != nil {
 		return err
 	}
-	return e.reload(cfg, opts)
+	_, err = e.reload(cfg, opts)
+	return err
 }
 
 // Config returns a copy of the configuration in force, the one given to Register
@@ -117,6 +118,7 @@ func (g *generation) moved(before *generation) bool {
 // those of the Plugin.
 type Reloader interface {
 	Reload(cfg *config.Config, opts ...ReloadOption) error
+	Watch(path string, opts ...WatchOption) error
 	Config() *config.Config
 	Status() Status
 }
@@ -130,7 +132,12 @@ type connector struct {
 var _ Reloader = (*connector)(nil)
 
 func (c *connector) Reload(cfg *config.Config, opts ...ReloadOption) error {
-	return c.engine.reload(cfg, opts)
+	_, err := c.engine.reload(cfg, opts)
+	return err
+}
+
+func (c *connector) Watch(path string, opts ...WatchOption) error {
+	return c.engine.watch(path, opts)
 }
 
 func (c *connector) Config() *config.Config { return c.engine.generation().cfg.Clone() }
