@@ -131,6 +131,7 @@ func (s *shop) open(t *testing.T, options ...sharding.Option) {
 func (s *shop) run(t *testing.T, database int, statement string) {
 	t.Helper()
 	db := s.raw(t, database)
+	defer db.Close()
 	if _, err := db.ExecContext(t.Context(), statement); err != nil {
 		t.Fatalf("%s: %v", statement, err)
 	}
