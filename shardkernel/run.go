@@ -148,6 +148,7 @@ func (k *Kernel) merged(ctx context.Context, ex *plan.Execution, branches execut
 		return cursors[0], nil
 	}
 	recipe := ex.Merge
+	k.tellProtocol(recipe, &ex.Units[0])
 	if recipe.Sorted > 0 && len(cursors) < len(ex.Units) {
 		// A cursor over several units has their orders one after the other.
 		unsorted := *recipe
@@ -155,6 +156,19 @@ func (k *Kernel) merged(ctx context.Context, ex *plan.Execution, branches execut
 		recipe = &unsorted
 	}
 	return merge.Rows(recipe, cursors, k.mergeLimits())
+}
+
+// tellProtocol tells a recipe in which protocol the values of the units come: over no
+// rows none of them shows it.
+func (k *Kernel) tellProtocol(recipe *plan.Merge, u *plan.Unit) {
+	for i := range recipe.Aggregates {
+		recipe.Aggregates[i].Plain = !u.Prepare && (len(u.Args) == 0 || !k.sources[u.DataSource].preparesArguments())
+	}
+	for i := range recipe.Branches {
+		if m := recipe.Branches[i].Merge; m != nil {
+			k.tellProtocol(m, u)
+		}
+	}
 }
 
 func (k *Kernel) mergeLimits() merge.Limits {

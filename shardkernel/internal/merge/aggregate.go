@@ -60,7 +60,7 @@ func resolvePlain(h *header, item plan.Aggregate) (newFold, error) {
 	case plan.AggregateAvg:
 		return resolveAverage(h, item, index)
 	case plan.AggregateBitAnd, plan.AggregateBitOr, plan.AggregateBitXor:
-		return newBitFold(h, index, item.Func, name)
+		return newBitFold(h, index, item, name)
 	}
 	o, err := newOperand(h, item.Column, item.Text, name)
 	if err != nil {

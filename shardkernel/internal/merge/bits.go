@@ -18,10 +18,11 @@ type bitFold struct {
 	column *column
 	op     plan.AggregateFunc
 	bits   uint64
-	sample driver.Value // a node's value that has the Go type of the driver's
+	sample driver.Value // a value that has the Go type of the driver's
 }
 
-func newBitFold(h *header, index int, op plan.AggregateFunc, name string) (newFold, error) {
+func newBitFold(h *header, index int, item plan.Aggregate, name string) (newFold, error) {
+	op := item.Func
 	c := &h.columns[index]
 	if c.typeName != "UNSIGNED BIGINT" {
 		return nil, fault.Unsupported(name, fmt.Sprintf("its value is a %s, and only those of integers are combined over several nodes", c.typeName),
@@ -31,7 +32,11 @@ func newBitFold(h *header, index int, op plan.AggregateFunc, name string) (newFo
 	if op == plan.AggregateBitAnd {
 		neutral = math.MaxUint64
 	}
-	return func() fold { return &bitFold{index: index, name: name, column: c, op: op, bits: neutral} }, nil
+	var sample driver.Value = int64(0)
+	if item.Plain {
+		sample = uint64(0)
+	}
+	return func() fold { return &bitFold{index: index, name: name, column: c, op: op, bits: neutral, sample: sample} }, nil
 }
 
 func (f *bitFold) add(_, row []driver.Value, _ *account) error {
@@ -44,7 +49,7 @@ func (f *bitFold) add(_, row []driver.Value, _ *account) error {
 		return fault.Unsupported(f.name, fmt.Sprintf("the driver returned its value as %T", v), "")
 	}
 	bits := uint64(s.integer)
-	if f.sample == nil || bits > math.MaxInt64 {
+	if bits > math.MaxInt64 {
 		f.sample = keep(v)
 	}
 	switch f.op {

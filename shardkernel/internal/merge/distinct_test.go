@@ -261,7 +261,7 @@ func TestDistinctAggregatesAgreeWithSets(t *testing.T) {
 func TestDistinctAggregatesOverNothingAreOneRow(t *testing.T) {
 	recipe := &plan.Merge{Kind: plan.MergeGroup, Derived: 1, Aggregates: []plan.Aggregate{
 		{Func: plan.AggregateCount, Column: at(0), Distinct: []plan.GroupKey{{Column: at(2)}}},
-		{Func: plan.AggregateBitAnd, Column: at(1)},
+		{Func: plan.AggregateBitAnd, Column: at(1), Plain: true},
 	}}
 	want(t, []string{"0 18446744073709551615"}, recipe, cursor("n BIGINT, b UNSIGNED BIGINT, x INT"), cursor("n BIGINT, b UNSIGNED BIGINT, x INT"))
 }

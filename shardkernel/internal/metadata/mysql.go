@@ -12,11 +12,12 @@ import (
 
 // mysqlColumns asks for the columns of one table of the current schema. Every
 // value it gives is one that MySQL and MariaDB both know. A key over an
-// expression has no column name, which makes NULL of the last value.
+// expression has no column name, which makes NULL of the last two values.
 const mysqlColumns = "SELECT column_name, column_type, data_type, COALESCE(numeric_precision, 0), COALESCE(numeric_scale, 0), " +
 	"COALESCE(datetime_precision, 0), COALESCE(character_maximum_length, 0), COALESCE(character_octet_length, 0), " +
 	"COALESCE(character_set_name, ''), COALESCE(collation_name, ''), is_nullable, extra, COALESCE(column_default, ''), " +
-	"COALESCE(column_name IN (SELECT column_name FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = ? AND non_unique = 0), TRUE) " +
+	"COALESCE(column_name IN (SELECT column_name FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = ? AND non_unique = 0), TRUE), " +
+	"COALESCE(column_name NOT IN (SELECT column_name FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = ?), FALSE) " +
 	"FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ? ORDER BY ordinal_position"
 
 // mysqlColumn is a column with what is needed only while it is read.
@@ -45,7 +46,7 @@ func readMySQL(ctx context.Context, db *sql.DB, table string) ([]value.Column, e
 }
 
 func mysqlTable(ctx context.Context, db *sql.DB, table string) (columns []mysqlColumn, err error) {
-	rows, err := db.QueryContext(ctx, mysqlColumns, table, table)
+	rows, err := db.QueryContext(ctx, mysqlColumns, table, table, table)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func mysqlTable(ctx context.Context, db *sql.DB, table string) (columns []mysqlC
 		var c mysqlColumn
 		var dataType, nullable, extra, initial string
 		var precision, scale, fraction int64
-		err := rows.Scan(&c.Name, &c.Type, &dataType, &precision, &scale, &fraction, &c.characters, &c.octets, &c.characterSet, &c.Collation, &nullable, &extra, &initial, &c.Unique)
+		err := rows.Scan(&c.Name, &c.Type, &dataType, &precision, &scale, &fraction, &c.characters, &c.octets, &c.characterSet, &c.Collation, &nullable, &extra, &initial, &c.Unique, &c.Unindexed)
 		if err != nil {
 			return nil, err
 		}

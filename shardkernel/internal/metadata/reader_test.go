@@ -35,12 +35,12 @@ const (
 
 // row is a row of information_schema.columns, as MariaDB 10.11 gives it.
 func row(name, columnType, dataType string, precision, scale, fraction, characters, octets int64, charset, collation, nullable, extra string) []driver.Value {
-	return []driver.Value{name, []byte(columnType), dataType, precision, scale, fraction, characters, octets, charset, collation, nullable, extra, "", int64(0)}
+	return []driver.Value{name, []byte(columnType), dataType, precision, scale, fraction, characters, octets, charset, collation, nullable, extra, "", int64(0), int64(0)}
 }
 
 // withDefault is a row with a column_default.
 func withDefault(row []driver.Value, initial string) []driver.Value {
-	row[len(row)-2] = initial
+	row[len(row)-3] = initial
 	return row
 }
 
@@ -112,7 +112,7 @@ func TestMySQLColumnsAreUnderstood(t *testing.T) {
 			t.Errorf("%s:\n got %+v\nwant %+v", w.Name, got, w)
 		}
 	}
-	if len(f.args[0]) != 2 || f.args[0][0].Value != "t_0" || f.args[0][1].Value != "t_0" {
+	if len(f.args[0]) != 3 || f.args[0][0].Value != "t_0" || f.args[0][1].Value != "t_0" {
 		t.Errorf("asked for table %v", f.args[0])
 	}
 	if !strings.Contains(f.asked[1], "HEX(WEIGHT_STRING(CONVERT(' ' USING utf8mb4) COLLATE utf8mb4_general_ci))") {

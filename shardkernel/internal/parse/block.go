@@ -192,7 +192,7 @@ func (blk *block) find(schema, name string) *tableSource {
 	var folded *tableSource
 	for i := range blk.sources {
 		src := &blk.sources[i]
-		if schema != "" && (src.alias || src.schema != "" && !strings.EqualFold(src.schema, schema)) {
+		if schema != "" && (src.table == NoTable || src.schema != "" && !strings.EqualFold(src.schema, schema)) {
 			continue
 		}
 		if src.name == name {
@@ -260,6 +260,13 @@ func (b *builder) resolveQualifier(blk *block, schema, table ast.CIStr) {
 	switch {
 	case k < 0 && src != nil && !src.alias && b.names.IsTable(name):
 		b.failUnplanted(name)
+	case schemaName != "" && src != nil && src.alias:
+		if k >= 0 {
+			b.sentinels[k].seen = true
+			b.addAlias(b.sentinels[k].token, src.table)
+		} else {
+			b.addAliases(schemaName, name, src.table)
+		}
 	case k < 0:
 	case src == nil:
 		b.fail(b.refuse(b.sentinels[k].token, "the name belongs to no table that can be seen there", "name a table of the FROM clause"))
@@ -267,6 +274,29 @@ func (b *builder) resolveQualifier(blk *block, schema, table ast.CIStr) {
 		b.sentinels[k].seen = true
 	default:
 		b.addRename(k, schemaName != "", src.table)
+	}
+}
+
+// addAlias notes that the token, behind a schema, is the alias of a table.
+func (b *builder) addAlias(i, table int) {
+	if !b.is(i-1, ".") || !b.isName(i-2) {
+		b.fail(b.refuse(i, "the schema before this name is not understood", "leave it out"))
+		return
+	}
+	r := Rename{Span: b.span(i, i+1), Schema: b.span(i-2, i), Table: table, Alias: true}
+	if !slices.ContainsFunc(b.stmt.Renames, func(other Rename) bool { return other.Start == r.Start }) {
+		b.stmt.Renames = append(b.stmt.Renames, r)
+	}
+}
+
+// addAliases does so wherever an alias that is no configured name stands between the
+// schema and a column.
+func (b *builder) addAliases(schema, alias string, table int) {
+	for i := 2; i+1 < len(b.tokens); i++ {
+		if b.is(i+1, ".") && b.is(i-1, ".") && b.isName(i) && b.isName(i-2) &&
+			strings.EqualFold(unquote(b.raw(i)), alias) && strings.EqualFold(unquote(b.raw(i-2)), schema) {
+			b.addAlias(i, table)
+		}
 	}
 }
 

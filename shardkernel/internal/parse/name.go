@@ -17,3 +17,9 @@ func HoldsName(text, name string) bool {
 		from = start + 1
 	}
 }
+
+// SchemaOf returns the name in a qualifier with its dot.
+func SchemaOf(qualifier string) string {
+	name := strings.TrimSpace(qualifier[:strings.LastIndexByte(qualifier, '.')])
+	return strings.ReplaceAll(strings.Trim(name, "`"), "``", "`")
+}

@@ -77,6 +77,9 @@ type Rename struct {
 	// removed with the name; empty when there is none.
 	Schema Span
 	Table  int // index into Statement.Tables
+	// Alias is true for the alias of the table, which stays; only the schema before
+	// it is removed.
+	Alias bool
 }
 
 // Scope is one query block, or the single block of an INSERT, UPDATE, DELETE.

@@ -51,6 +51,9 @@ func Verify(stmt *Statement, spliced string, want func(table int) (schema, name 
 	for i, r := range stmt.Renames {
 		start := r.Start
 		schema, name := want(r.Table)
+		if r.Alias {
+			name = unquote(stmt.Text[r.Start:r.End])
+		}
 		if r.Schema.End > r.Schema.Start {
 			start = r.Schema.Start
 		}
@@ -72,9 +75,13 @@ func Verify(stmt *Statement, spliced string, want func(table int) (schema, name 
 
 	c := comparer{prefix: prefix, edits: &edits}
 	c.names = func(k int) (name, logical string) {
-		table := stmt.Renames[k].Table
-		_, name = want(table)
-		return name, stmt.Tables[table].Name
+		r := &stmt.Renames[k]
+		if r.Alias {
+			name = unquote(stmt.Text[r.Start:r.End])
+			return name, name
+		}
+		_, name = want(r.Table)
+		return name, stmt.Tables[r.Table].Name
 	}
 	left, markers, err := trees(marked.String(), d)
 	if err != nil {

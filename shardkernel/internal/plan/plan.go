@@ -281,6 +281,9 @@ type Aggregate struct {
 	Text TextOrder
 	// Count and Sum are the derived columns of AVG.
 	Count, Sum ColumnRef
+	// Plain is true where the units' values come in the protocol of texts with nothing
+	// bound, in which an integer without sign has another Go type.
+	Plain bool
 	// DivPrecision is the server's div_precision_increment, for AVG.
 	DivPrecision int
 	// Distinct is for aggregates of DISTINCT arguments: of a group's rows that are

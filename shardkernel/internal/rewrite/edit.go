@@ -95,9 +95,15 @@ func (t *Template) renames(u *route.Unit, within parse.Span) []edit {
 		if r.Start < within.Start || r.End > within.End {
 			continue
 		}
+		if r.Alias {
+			if t.program.DropsSchema(r.Table, parse.SchemaOf(t.stmt.Text[r.Schema.Start:r.Schema.End])) {
+				edits = append(edits, edit{Span: r.Schema})
+			}
+			continue
+		}
 		name, kept := u.Names[r.Table], t.labels.kept[r.Table]
 		span := r.Span
-		if r.Schema.End > r.Schema.Start && t.program.DropsSchema(r.Table, schemaOf(t.stmt.Text[r.Schema.Start:r.Schema.End])) {
+		if r.Schema.End > r.Schema.Start && t.program.DropsSchema(r.Table, parse.SchemaOf(t.stmt.Text[r.Schema.Start:r.Schema.End])) {
 			span.Start = r.Schema.Start
 		}
 		typed := t.stmt.Text[r.Start:r.End]
@@ -119,12 +125,6 @@ func (t *Template) renames(u *route.Unit, within parse.Span) []edit {
 		}
 	}
 	return edits
-}
-
-// schemaOf returns the name in a qualifier with its dot.
-func schemaOf(qualifier string) string {
-	name := strings.TrimSpace(qualifier[:strings.LastIndexByte(qualifier, '.')])
-	return strings.ReplaceAll(strings.Trim(name, "`"), "``", "`")
 }
 
 // quote writes a name as the statement wrote the logical one, and in backticks

@@ -181,7 +181,7 @@ func (p *Program) gatheredColumns(t *value.Table, text string) []*value.Column {
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		named := parse.HoldsName(text, c.Name)
-		if named && c.Class == value.ClassBit { // an index compares it with texts in another way
+		if named && !bitTravels(c, text) {
 			return nil
 		}
 		if named || star && !c.Invisible {

@@ -200,6 +200,24 @@ func (p *Program) classify() error {
 			p.single = source
 		}
 	}
+	return p.checkQualifiers()
+}
+
+// checkQualifiers refuses columns under another schema's name.
+func (p *Program) checkQualifiers() error {
+	if p.set.Schema == "" {
+		return nil
+	}
+	for i := range p.stmt.Renames {
+		r := &p.stmt.Renames[i]
+		if _, configured := p.Logical(r.Table); !configured || r.Schema.End == r.Schema.Start {
+			continue
+		}
+		schema := parse.SchemaOf(p.stmt.Text[r.Schema.Start:r.Schema.End])
+		if err := p.checkSchema(&parse.TableRef{Name: p.stmt.Tables[r.Table].Name, Schema: schema}); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -57,7 +57,9 @@ type Column struct {
 	AutoIncrement bool
 	// Unique is true for a column of a primary or unique key, and where that
 	// cannot be told.
-	Unique    bool
+	Unique bool
+	// Unindexed is true for a column that is surely in no key.
+	Unindexed bool
 	Generated bool
 	// Invisible is true for a column that * and an INSERT without column list
 	// leave out.
