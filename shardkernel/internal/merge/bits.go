@@ -36,7 +36,9 @@ func newBitFold(h *header, index int, item plan.Aggregate, name string) (newFold
 	if item.Plain {
 		sample = uint64(0)
 	}
-	return func() fold { return &bitFold{index: index, name: name, column: c, op: op, bits: neutral, sample: sample} }, nil
+	return func() fold {
+		return &bitFold{index: index, name: name, column: c, op: op, bits: neutral, sample: sample}
+	}, nil
 }
 
 func (f *bitFold) add(_, row []driver.Value, _ *account) error {
