@@ -2,6 +2,7 @@ package shardkernel
 
 import (
 	"context"
+	"strings"
 	"sync/atomic"
 
 	"github.com/maypok86/otter/v2"
@@ -177,6 +178,10 @@ func (c *compiler) compile(text string) (s *statement, err error) {
 		return s, err
 	}
 	stmt, err := parse.Parse(text, c.rules, c.server.Dialect)
+	if err != nil && outline.Read && c.whole(text) {
+		s.source, s.kind, s.reason = c.rules.DefaultDataSource, plan.KindPassThrough, "all tables are in the one data source, under their logical names"
+		return s, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -186,6 +191,20 @@ func (c *compiler) compile(text string) (s *statement, err error) {
 	s.facts = s.program.Facts()
 	s.rewrite = rewrite.Compile(s.program, c.server)
 	return s, nil
+}
+
+// whole reports whether the one data source that there is has all tables of a text
+// under the names that the text gives them, so that it can be sent as it is.
+func (c *compiler) whole(text string) bool {
+	if len(c.rules.DataSources) != 1 || c.rules.Schema != "" && parse.HoldsName(strings.ToLower(text), strings.ToLower(c.rules.Schema)) {
+		return false
+	}
+	for _, name := range parse.ConfiguredNames(text, c.rules, c.server.Dialect) {
+		if t, sharded := c.rules.Table(name); sharded && (len(t.Nodes) != 1 || t.Nodes[0].Table != name) {
+			return false
+		}
+	}
+	return true
 }
 
 // compiler returns what is known of the rules, the clients and the servers.
@@ -199,6 +218,7 @@ func (k *Kernel) compiler(ctx context.Context) (compiler, error) {
 	if err != nil {
 		return compiler{}, err
 	}
+	c.server.Dialect = settings.Dialect
 	c.convert.Fractions = settings.Fractions()
 	c.server.DivPrecision = settings.DivPrecisionIncrement
 	c.server.SkipsTimes = k.convert.Location != nil && k.convert.Location.String() != "UTC"

@@ -19,6 +19,8 @@ type Settings struct {
 	DataSource string
 	Flavour    string // MariaDB, MySQL, SQLite
 	Version    string // as the server writes it
+	// Dialect is the data source's, with what the server's version tells.
+	Dialect *dialect.Dialect
 	// LowerCaseTableNames is lower_case_table_names: table names are compared
 	// with regard to case only where it is 0.
 	LowerCaseTableNames int
@@ -47,7 +49,7 @@ var refusedModes = []string{"ANSI_QUOTES", "NO_BACKSLASH_ESCAPES", "PIPES_AS_CON
 // refuses, with a *fault.ConfigError, settings under which statements would be
 // misread; any other error is the driver's.
 func CheckSource(ctx context.Context, name string, db *sql.DB, d *dialect.Dialect) (Settings, error) {
-	s := Settings{DataSource: name}
+	s := Settings{DataSource: name, Dialect: d}
 	if d.Name == dialect.SQLite.Name {
 		s.Flavour = "SQLite"
 		err := db.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&s.Version)
@@ -55,6 +57,12 @@ func CheckSource(ctx context.Context, name string, db *sql.DB, d *dialect.Dialec
 	}
 	if err := s.read(ctx, db); err != nil {
 		return s, err
+	}
+	var major, minor int
+	if n, _ := fmt.Sscanf(s.Version, "%d.%d", &major, &minor); n == 2 {
+		known := *d
+		known.Server = &dialect.Server{MariaDB: s.Flavour == "MariaDB", Series: major*10000 + minor*100}
+		s.Dialect = &known
 	}
 	return s, s.check()
 }

@@ -164,12 +164,7 @@ func (l *lexer) enterComment() (hint bool, err error) {
 	if l.hasExecutableComments() && !l.inExecutable {
 		mariadb := strings.HasPrefix(body, "M!")
 		if mariadb || strings.HasPrefix(body, "!") {
-			l.pos = start + 3
-			if mariadb {
-				l.pos++
-			}
-			l.inExecutable, l.executable = true, start
-			l.conditional = l.skipVersion() || mariadb
+			l.enterExecutable(start, mariadb)
 			return false, nil
 		}
 	}
@@ -190,21 +185,40 @@ func (l *lexer) enterComment() (hint bool, err error) {
 	return false, nil
 }
 
-// skipVersion skips the version number of an executable comment and reports
-// whether it makes some servers skip the comment. Numbers below 50700 are met
-// by every server supported; MariaDB ignores 50700 to 99999, and six digits mean
-// different things to MySQL and MariaDB.
-func (l *lexer) skipVersion() bool {
-	n, version := 0, 0
-	for n < 6 && l.pos+n < len(l.text) && isDigit(l.text[l.pos+n]) {
-		version = version*10 + int(l.text[l.pos+n]-'0')
-		n++
+// enterExecutable skips the opening of an executable comment, or all of it where no
+// server reads it.
+func (l *lexer) enterExecutable(start int, mariadb bool) {
+	l.pos = start + 3
+	if mariadb {
+		l.pos++
 	}
-	if n < 5 {
-		return false
+	version, digits := l.version()
+	reading := l.dialect.Server.Reads(mariadb, version, digits)
+	if reading == dialect.ReadByNone {
+		// A quote, a comment or a marker in it is no such thing to servers, but may be
+		// to those who count markers.
+		end := strings.Index(l.text[l.pos:], "*/")
+		if end >= 0 && !strings.ContainsAny(l.text[l.pos:l.pos+end], "/*'\"`?#-") {
+			l.pos += end + 2
+			return
+		}
 	}
-	l.pos += n
-	return version >= 50700
+	l.inExecutable, l.executable = true, start
+	l.conditional = reading != dialect.ReadByAll
+}
+
+// version skips the version of an executable comment, which has five or six digits,
+// and returns it and their number.
+func (l *lexer) version() (version, digits int) {
+	for digits < 6 && l.pos+digits < len(l.text) && isDigit(l.text[l.pos+digits]) {
+		version = version*10 + int(l.text[l.pos+digits]-'0')
+		digits++
+	}
+	if digits < 5 {
+		return 0, 0
+	}
+	l.pos += digits
+	return version, digits
 }
 
 // scan moves behind the token at the position and returns its kind.

@@ -44,6 +44,8 @@ func TestTokens(t *testing.T) {
 		{"a /* 'b */ c /**/ d", "w:a w:c w:d", nil},
 		{"SELECT /*+ h(a) */ b /*+ c */", "w:SELECT +:/*+ h(a) */ w:b", nil},
 		{"a /*! b /* c */ d */ e /*!50001 f*/ /*M! g */ /*!4 h*/", "w:a w:b w:d w:e w:f w:g n:4 w:h", nil},
+		{"a /*!99999 b */ c /*!80000 d */ e /*M! f */ g", "w:a w:c w:e w:f w:g", &dialect.Dialect{Name: "mysql", Server: &dialect.Server{MariaDB: true, Series: 101100}}},
+		{"a /*!99999 ? */ c", "w:a ?:? w:c", nil}, // some count it among the markers
 		{"2 * /*! 3 */ 4 */ 5", "n:2 o:* n:3 n:4 o:* o:/ n:5", nil},
 		{`"a""b" [c d] 'e\' f`, `q:"a""b" q:[c d] s:'e\' w:f`, dialect.SQLite},
 		{"a--b\nc#d /*! e */ ?12 /* open", "w:a w:c o:# w:d ?:?12", dialect.SQLite},
