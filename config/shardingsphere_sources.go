@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"math/big"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -152,6 +153,9 @@ func (r *sphere) members(s, group *section, out document, above string) {
 	}
 }
 
+// weightText bounds weights, so that whole numbers in their proportion are small.
+var weightText = regexp.MustCompile(`^\d{1,6}(\.\d{1,3}0*)?$`)
+
 // balancer reads a load balancer for a group.
 func (r *sphere) balancer(kind, path string, props *section, out document, above string) {
 	r.put(out, above, "loadBalancer", kind, path)
@@ -169,9 +173,12 @@ func (r *sphere) balancer(kind, path string, props *section, out document, above
 	weights := map[string]*big.Rat{}
 	for name := range props.doc {
 		text, at := props.text(name)
-		weight, ok := new(big.Rat).SetString(text)
-		if !ok || weight.Sign() <= 0 {
-			props.add(at, "must be a number above 0", "")
+		weight, ok := new(big.Rat), weightText.MatchString(text)
+		if ok {
+			weight.SetString(text)
+		}
+		if weight.Sign() <= 0 {
+			props.add(at, "must be a number above 0 and below 1000000, with at most three decimals", "")
 			return
 		}
 		weights[name] = weight

@@ -218,6 +218,19 @@ dataSources:
 	}
 }
 
+func TestWeightsOfShardingSphereAreBounded(t *testing.T) {
+	for _, weight := range []string{"0", "-1", "1e9", "1e999999999", "0.0001", "x", "[1]"} {
+		_, err := ParseShardingSphere([]byte(sphereSources + `
+rules:
+- !READWRITE_SPLITTING
+  dataSourceGroups: {ds: {writeDataSourceName: ds_0, readDataSourceNames: [ds_1], loadBalancerName: lb}}
+  loadBalancers: {lb: {type: WEIGHT, props: {ds_1: ` + weight + `}}}`))
+		if err == nil || !strings.Contains(err.Error(), "rules[0].loadBalancers.lb.props.ds_1: must be") {
+			t.Errorf("%s: %v", weight, err)
+		}
+	}
+}
+
 func TestShardingSphereFormsOfBindingBroadcastAndKeys(t *testing.T) {
 	cfg, err := ParseShardingSphere([]byte(sphereSources + `
 schemaName: logic_db
