@@ -1,10 +1,11 @@
-# The repository is three modules joined by go.work: the library, its tests that
-# need servers, and the examples. "./..." alone is the library only.
+# The repository is four modules joined by go.work: the library, its remote
+# configuration, its tests that need servers, and the examples. "./..." alone is
+# the library only.
 SHELL := bash
 .DEFAULT_GOAL := test
 
 GO ?= go
-PACKAGES := ./... ./tests/... ./examples/...
+PACKAGES := ./... ./config/remote/... ./tests/... ./examples/...
 GOLANGCI_LINT := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 FUZZTIME ?= 10s
@@ -15,7 +16,7 @@ help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: prepare
-prepare: ## Install MariaDB and a C compiler (for -race) where they are missing
+prepare: ## Install MariaDB, etcd and a C compiler (for -race) where they are missing
 	@.ci/prepare
 
 .PHONY: test
