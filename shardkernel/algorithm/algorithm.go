@@ -1,5 +1,7 @@
 package algorithm
 
+import "time"
+
 // Algorithm is a configured sharding algorithm, before it knows the targets it
 // chooses among: a Standard, a Complex or a Hint one, after the strategies that
 // use it. One that is several of them fits several strategies. One instance may
@@ -83,3 +85,13 @@ type Props map[string]any
 // Factory makes an algorithm from its properties. Its error names the property
 // that is missing, unknown or wrong.
 type Factory = func(props Props) (Algorithm, error)
+
+// Stepper is implemented by a Sharder whose targets hold steps of time, one after
+// the other. Tables of steps to come may be made ahead by it.
+type Stepper interface {
+	// Steps returns the targets of the steps that overlap with the time from from
+	// on and before to, in the order of time, and what the names of targets would
+	// end in that such steps need and that are not there. A zero from is the
+	// beginning, a zero to the end of what there are targets for.
+	Steps(from, to time.Time) (targets []int, missing []string, err error)
+}

@@ -41,16 +41,57 @@ func Definition(ctx context.Context, db *sql.DB, d *dialect.Dialect, table strin
 	case strings.HasSuffix(kind, "VIEW"): // its text names the schema, and who made it
 		return viewDefinition(ctx, db, table)
 	}
-	var name, text string
-	err = db.QueryRowContext(ctx, "SHOW CREATE TABLE `"+strings.ReplaceAll(table, "`", "``")+"`").Scan(&name, &text)
-	var server *mysql.MySQLError
-	if errors.As(err, &server) && server.Number == 1146 {
-		return nil, ErrNoTable
-	}
+	text, err := CreateText(ctx, db, table)
 	if err != nil {
 		return nil, err
 	}
 	return normalize(text, names), nil
+}
+
+// CreateText returns the CREATE TABLE that a MySQL or MariaDB server shows for a
+// table, without what its AUTO_INCREMENT has counted to. It fails with ErrNoTable
+// when there is no such table.
+func CreateText(ctx context.Context, db *sql.DB, table string) (string, error) {
+	var name, text string
+	err := db.QueryRowContext(ctx, "SHOW CREATE TABLE `"+strings.ReplaceAll(table, "`", "``")+"`").Scan(&name, &text)
+	var server *mysql.MySQLError
+	if errors.As(err, &server) && server.Number == 1146 {
+		return "", ErrNoTable
+	}
+	if err != nil {
+		return "", err
+	}
+	// The options begin with the last line that a parenthesis begins before the
+	// partitions do.
+	options := strings.Index(text, "\n) ")
+	if options < 0 {
+		return text, nil
+	}
+	line, rest, more := strings.Cut(text[options+1:], "\n")
+	text = text[:options+1] + counter.ReplaceAllString(line, "")
+	if more {
+		text += "\n" + rest
+	}
+	return text, nil
+}
+
+// TableNames returns the names of the tables in the schema of the connections,
+// without views.
+func TableNames(ctx context.Context, db *sql.DB) ([]string, error) {
+	rows, err := db.QueryContext(ctx, "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type <> 'VIEW'")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, rows.Err()
 }
 
 func viewDefinition(ctx context.Context, db *sql.DB, view string) ([]string, error) {
