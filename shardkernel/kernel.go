@@ -97,6 +97,7 @@ type Kernel struct {
 	warn     func(ctx context.Context, message string)
 	unknown  sync.Map // logical tables that nobody knows, warned of
 	unique   sync.Map // logical tables whose unique keys were looked at
+	counters sync.Map // logical tables whose AUTO_INCREMENT was warned of
 
 	differences int           // that a check of a broadcast table lists
 	comparing   chan struct{} // holds one element while somebody compares broadcast tables

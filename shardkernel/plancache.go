@@ -7,6 +7,7 @@ import (
 
 	"github.com/maypok86/otter/v2"
 
+	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 	"github.com/gormshard/sharding/shardkernel/internal/rewrite"
@@ -160,6 +161,12 @@ func (c *compiler) compile(text string) (s *statement, err error) {
 	if outline.Asks {
 		if known, err := c.inquire(text, s, outline); known || err != nil {
 			return s, err
+		}
+	}
+	if c.server.Dialect == dialect.SQLite && !outline.Several {
+		if q := parse.InquireMaster(text, dialect.SQLite); q != nil {
+			s.inquiry = &inquiry{asked: q, rules: c.rules}
+			return s, nil
 		}
 	}
 	if !outline.Named {

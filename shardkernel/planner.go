@@ -358,6 +358,7 @@ func (k *Kernel) columnsOf(ctx context.Context, logical string) (*value.Table, e
 		switch {
 		case err == nil && sharded:
 			k.warnUnique(ctx, rules, nodes[i])
+			k.warnCounter(ctx, rules, t)
 			return t, k.checkColumns(rules, t)
 		case err == nil:
 			return t, nil

@@ -21,6 +21,7 @@ const (
 	InquirySession                     // SHOW WARNINGS and others that read what a statement before left
 	InquirySchema                      // SELECT of DATABASE() without information_schema
 	InquiryCatalog                     // SELECT from information_schema
+	InquiryMaster                      // SELECT from SQLite's list of tables
 )
 
 // Inquiry is a statement that asks about tables and schemas instead of rows. It

@@ -54,6 +54,9 @@ type Schemas func(source string) (string, error)
 // show a part of a table for the whole, or names that cannot be told apart.
 func Inquire(q *parse.Inquiry, set *rule.Set, args []any, schemas Schemas) (*Answer, error) {
 	i := inquirer{q: q, set: set, args: args, schemas: schemas, logical: set.Schema}
+	if q.Kind == parse.InquiryMaster {
+		return i.master()
+	}
 	if i.logical == "" {
 		var err error
 		if i.logical, err = schemas(set.DefaultDataSource); err != nil {
