@@ -35,7 +35,10 @@ var sections = []section{
 	{title: "Joins and subqueries", reads: true, of: joins},
 	{title: "Read or create", of: firsts},
 	{title: "Update", of: updates},
+	{title: "Save", of: saves},
 	{title: "Delete", of: deletes},
+	{title: "Associations", of: associations},
+	{title: "Preload", reads: true, of: preloading},
 	{title: "Raw SQL", of: raws},
 	{title: "Transactions and connections", of: transactions},
 	{title: "Sessions", of: sessions},
@@ -50,6 +53,7 @@ func TestFeatures(t *testing.T) {
 	inWays(t, &usual, []placement{plain, single, broadcast, sharded, bound}, func(t *testing.T, w *way) {
 		runFeatures(t, w, func(int) bool { return true })
 	})
+	checkSupport(t)
 	for i := range variants {
 		inWays(t, &variants[i], []placement{plain, bound}, func(t *testing.T, w *way) {
 			runFeatures(t, w, func(n int) bool { return long() || n%3 == i%3 || variants[i].sqlite && n%3 == 1 })

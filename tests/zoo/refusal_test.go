@@ -48,6 +48,8 @@ type refusalList struct {
 var refusals = refusalList{met: map[*refusal]bool{}, of: []refusal{
 	// A row would have to move to another node.
 	{what: "`Update` of the sharding column", reason: "sharding column would change"},
+	{what: "`Save` that moves a row", reason: "sharding column would change"},
+	{what: "`Save` of a row", reason: "sharding column would change"},
 	// No node knows how many rows the others change, or which come first.
 	{what: "`Order().Limit().Update`", reason: "UPDATE with LIMIT"},
 	{what: "`Order().Limit().Update`", reason: "UPDATE with LIMIT", on: []placement{broadcast}},
@@ -71,6 +73,7 @@ var refusals = refusalList{met: map[*refusal]bool{}, of: []refusal{
 	{what: "a window function", reason: "window function", sqlite: true},
 	{what: "`UNION` by `Raw`", reason: "UNION over several nodes", sqlite: true},
 	// An owner would become NULL.
+	{what: "has many: `Association().Delete`, `Clear`", reason: "rows that have NULL in it belong to no node"},
 	{what: "Association.Delete of a has-many by the sharding column", reason: "rows that have NULL in it belong to no node"},
 	{what: "Association.Replace of a has-many by the sharding column", reason: "rows that have NULL in it belong to no node"},
 	{what: "Association.Clear of a has-many by the sharding column", reason: "rows that have NULL in it belong to no node"},
