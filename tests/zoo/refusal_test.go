@@ -65,12 +65,18 @@ var refusals = refusalList{met: map[*refusal]bool{}, of: []refusal{
 	{what: "`OnConflict` on a unique column", reason: "which row gets which number", on: []placement{broadcast}},
 	// SQLite skips the row, and tells nothing of it.
 	{what: "`OnConflict{DoNothing}`", reason: "a node returns nothing for a row it skips", sqlite: true},
+	{what: "`Create` with all associations", reason: "a node returns nothing for a row it skips", sqlite: true},
 	// A SQLite database cannot be given the rows of the others.
 	{what: "`Joins(self)`", reason: "LEFT JOIN with users", sqlite: true},
 	{what: "a subquery as value", reason: "subquery on users", sqlite: true},
 	{what: "a subquery in `IN`, of another column", reason: "subquery on orders", sqlite: true},
 	{what: "a grouped subquery as table", reason: "derived table", sqlite: true},
+	{what: "a subquery in `Having`", reason: "subquery on orders", sqlite: true},
+	{what: "a join on other columns", reason: "join of users and orders", sqlite: true},
+	{what: "`Association().Find`, `Count`", reason: "join of users and user_friends", sqlite: true},
+	{what: "`Joins` with nested `Preload`", reason: "LEFT JOIN with users", sqlite: true},
 	{what: "a window function", reason: "window function", sqlite: true},
+	{what: "`G[T].Preload` with `LimitPerRecord`", reason: "window function", sqlite: true},
 	{what: "`UNION` by `Raw`", reason: "UNION over several nodes", sqlite: true},
 	// An owner would become NULL.
 	{what: "has many: `Association().Delete`, `Clear`", reason: "rows that have NULL in it belong to no node"},

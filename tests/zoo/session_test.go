@@ -125,7 +125,7 @@ var fields = []feature{
 		w.same("rows", sorted(w.stored("profiles", "CONCAT(level, motto)", "user_id > 30")), "3carpe diem 3carpe diem 9own")
 		return nil
 	}},
-	{name: "default values, functions of the database", run: func(w *way) error {
+	{name: "default values, functions of the database", onlyMySQL: true, run: func(w *way) error {
 		profiles := []Profile{{UserID: 31}, {UserID: 32, Code: "own"}, {UserID: 33}}
 		if err := w.db.Create(&profiles).Error; err != nil {
 			return err
