@@ -78,6 +78,7 @@ var once = map[string]string{
 	"two tables of one name, of which one is read as a UNION":                   "SELECT 1 AS c FROM (notes ab) JOIN region AS ab ON ab.uid = ab.name",
 	"different values of long texts, of which a node groups by the first bytes": "SELECT COUNT(DISTINCT txt), COUNT(DISTINCT txt, label) FROM orders",
 	"a list of tuples that is compared in DOUBLE":                               "SELECT n FROM wide IGNORE INDEX (PRIMARY) WHERE (k, k) IN ((IFNULL(k, 7), 1), (v, 42), (9007199254740993, 9007199254740992)) ORDER BY n",
+	"a FLOAT that is a DOUBLE without a temporary table":                        "SELECT MIN(NULLIF(orders.rate, 9)) AS a0, COUNT(DISTINCT orders.price) AS a1 FROM orders LEFT JOIN wide AS w ON orders.uid = w.v GROUP BY orders.id ORDER BY a0, a1",
 	"BIT_OR of no row beside an aggregate of DISTINCT":                          "SELECT SUM(DISTINCT price), BIT_OR(small), BIT_AND(small) FROM orders WHERE name = 'NULL' AND name <> ''",
 	"a comment before an expression is part of its label":                       "SELECT 1,/**/MIN({schema}.items.qty) FROM {schema}.items WHERE uid = 9",
 }

@@ -120,3 +120,14 @@ func TestAHeaderIsGivenToRowsOfItsTypes(t *testing.T) {
 		}
 	}
 }
+
+func TestAFloatThatThePlanWidensIsRefused(t *testing.T) {
+	header, err := ReadHeader(cursor("a DOUBLE"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	given := cursor("a FLOAT")
+	if _, err := header.Give(given); !errors.Is(err, fault.ErrUnsupported) || given.closed != 1 {
+		t.Errorf("%v, closed %d times", err, given.closed)
+	}
+}

@@ -24,8 +24,9 @@ func ReadHeader(rows driver.Rows) (*Header, error) {
 // Give returns rows under the header, as Rows would.
 //
 // A column may be a wider integer or another type of text than the header says,
-// which does not show in its values; any other difference is an error that matches
-// fault.ErrSchemaDrift, before the first row.
+// which does not show in its values; any other difference is an error before the first
+// row, which matches fault.ErrUnsupported for a FLOAT and a DOUBLE, since a plan makes
+// them differ, and else fault.ErrSchemaDrift.
 func (h *Header) Give(rows driver.Rows) (driver.Rows, error) {
 	in := &inputs{cursors: []driver.Rows{rows}}
 	if err := h.header.fits(rows); err != nil {
@@ -44,6 +45,10 @@ func (h *header) fits(rows driver.Rows) error {
 	}
 	for i, got := range describe(rows, len(names)) {
 		want := &h.columns[i]
+		if isFloat(want.typeName) && isFloat(got.typeName) && want.typeName != got.typeName {
+			return fault.Unsupported("column "+h.names[i]+" beside rows of other data sources", "a server shows it as a FLOAT or as a DOUBLE by its plan of execution",
+				"convert the value: CAST(… AS DOUBLE)")
+		}
 		if !sameValues(want.typeName, got.typeName) || want.hasScale && got.hasScale && want.scale != got.scale {
 			return errDoesNotFit(fmt.Sprintf("column %d, %q, is %s with %d decimals and was computed as %s with %d", i+1, h.names[i], want.typeName, want.scale, got.typeName, got.scale))
 		}
@@ -53,6 +58,8 @@ func (h *header) fits(rows driver.Rows) error {
 	}
 	return nil
 }
+
+func isFloat(typeName string) bool { return typeName == "FLOAT" || typeName == "DOUBLE" }
 
 // sameValues reports whether drivers give the values of two types alike.
 func sameValues(a, b string) bool {
