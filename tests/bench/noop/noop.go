@@ -48,7 +48,7 @@ func New(columns []Column, rows int) *Database {
 		}
 		zero := int64(0)
 		d.schema = append(d.schema, []driver.Value{
-			c.Name, c.Type, c.Type, zero, zero, zero, int64(255), zero, charset, collation, "YES", "", "",
+			c.Name, c.Type, c.Type, zero, zero, zero, int64(255), zero, charset, collation, "YES", "", "", zero, zero,
 		})
 	}
 	return d
