@@ -90,7 +90,7 @@ func (k *Kernel) queryNumbered(ctx context.Context, ex *plan.Execution, br execu
 // numbered runs insert on the first data source and then, with its numbers, the
 // units of the others, all or nothing.
 func (k *Kernel) numbered(ctx context.Context, ex *plan.Execution, br execute.Branches, insert func() ([]any, error)) error {
-	both := func() error {
+	return atomically(ctx, ex, br, func() error {
 		numbers, err := insert()
 		if err != nil {
 			return err
@@ -99,9 +99,13 @@ func (k *Kernel) numbered(ctx context.Context, ex *plan.Execution, br execute.Br
 		rest.Units, rest.Numbering = ex.Numbering.Rest(numbers), nil
 		_, err = k.executor.Exec(ctx, &rest, br)
 		return err
-	}
+	})
+}
+
+// atomically runs several steps of a write on its data sources: all or nothing.
+func atomically(ctx context.Context, ex *plan.Execution, br execute.Branches, run func() error) error {
 	if br == nil {
-		return both()
+		return run()
 	}
 	// In the one order in which every statement takes its connections.
 	var sources []string
@@ -114,7 +118,7 @@ func (k *Kernel) numbered(ctx context.Context, ex *plan.Execution, br execute.Br
 			return err
 		}
 	}
-	return br.Atomic(ctx, sources, both)
+	return br.Atomic(ctx, slices.Compact(sources), run)
 }
 
 // replay gives rows that were read before and whose statement has ended.

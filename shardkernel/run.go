@@ -140,6 +140,19 @@ func (k *Kernel) merged(ctx context.Context, ex *plan.Execution, branches execut
 	if ex.Gather != nil {
 		return k.queryGathered(ctx, ex, branches)
 	}
+	if ex.Merge == nil || !ex.Merge.MaySkip {
+		return k.united(ctx, ex, branches)
+	}
+	var rows driver.Rows
+	// What was inserted is undone where its rows cannot be told apart.
+	err := atomically(ctx, ex, branches, func() (err error) {
+		rows, err = k.united(ctx, ex, branches)
+		return err
+	})
+	return rows, err
+}
+
+func (k *Kernel) united(ctx context.Context, ex *plan.Execution, branches execute.Branches) (driver.Rows, error) {
 	cursors, err := k.executor.Query(ctx, ex, branches)
 	if err != nil {
 		return nil, err

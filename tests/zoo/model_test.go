@@ -152,15 +152,30 @@ type Coupon struct {
 	Percent int
 }
 
+// Club is a broadcast table.
+type Club struct {
+	ID   uint
+	Name string
+}
+
+// Membership is a join table with more than keys, sharded by its user.
+type Membership struct {
+	UserID    uint   `gorm:"primaryKey;autoIncrement:false"`
+	ClubID    uint   `gorm:"primaryKey;autoIncrement:false"`
+	Role      string `gorm:"size:20;default:member"`
+	Since     time.Time
+	DeletedAt gorm.DeletedAt
+}
+
 // models are all of the zoo; the tables of user_speaks and user_friends come with
 // the users.
 var models = []any{
-	&User{}, &Account{}, &Pet{}, &Toy{}, &Company{}, &Language{}, &Order{}, &Item{}, &Profile{}, &Coupon{},
+	&User{}, &Account{}, &Pet{}, &Toy{}, &Company{}, &Language{}, &Order{}, &Item{}, &Profile{}, &Coupon{}, &Club{}, &Membership{},
 }
 
 // tables are those of the models.
 var tables = []string{
-	"users", "accounts", "pets", "toys", "companies", "languages", "orders", "items", "profiles", "coupons", "user_speaks", "user_friends",
+	"users", "accounts", "pets", "toys", "companies", "languages", "orders", "items", "profiles", "coupons", "user_speaks", "user_friends", "clubs", "memberships",
 }
 
 // ptr returns a pointer to a value.

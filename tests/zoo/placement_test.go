@@ -35,11 +35,11 @@ const (
 // owners are the columns by which tables are sharded.
 var owners = map[string]string{
 	"users": "id", "accounts": "user_id", "pets": "user_id", "profiles": "user_id", "orders": "user_id", "items": "user_id",
-	"user_speaks": "user_id", "user_friends": "user_id", "toys": "owner_id",
+	"user_speaks": "user_id", "user_friends": "user_id", "memberships": "user_id", "toys": "owner_id",
 }
 
 // joinTables have no key column of their own.
-var joinTables = map[string]bool{"user_speaks": true, "user_friends": true}
+var joinTables = map[string]bool{"user_speaks": true, "user_friends": true, "memberships": true}
 
 // tableOf is the actual table of an owner, and database that of its data source.
 func tableOf(table string, owner int) string {
@@ -63,7 +63,7 @@ func (p placement) config(driver string, dsns []string) *config.Config {
 		s.BroadcastTables = tables
 	case sharded, bound:
 		s.SingleTables = map[string]string{"coupons": "ds1"}
-		s.BroadcastTables = []string{"companies", "languages"}
+		s.BroadcastTables = []string{"companies", "languages", "clubs"}
 		p.shard(s)
 	}
 	return cfg

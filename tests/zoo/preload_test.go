@@ -101,6 +101,9 @@ func TestPreloadWithConditions(t *testing.T) {
 		})
 		w.equals("limit over all", userNames(u.Friends), "b.mate")
 		u = first(func(db *gorm.DB) *gorm.DB {
+			if w.limited() {
+				return db.Preload("Pets", "name = ?", "b.cat")
+			}
 			return db.Preload("Pets", func(db *gorm.DB) *gorm.DB {
 				return db.Joins("JOIN toys ON toys.owner_id = pets.id AND toys.owner_type = 'pets'")
 			})
@@ -161,6 +164,9 @@ func TestPreloadOfManyParents(t *testing.T) {
 		})
 		w.must(tx.Error)
 		w.equals("in batches", []int64{int64(seen), tx.RowsAffected}, []int64{n, n})
+		if w.limited() {
+			return
+		}
 		w.equals("associations of all", []int64{w.db.Model(&found).Association("Pets").Count(), w.db.Model(&found).Association("Friends").Count(), w.db.Model(&found).Association("Languages").Count()}, []int64{2 * n, 2 * n, n + 84})
 	})
 }
@@ -209,6 +215,9 @@ func TestPreloadOfEmbedded(t *testing.T) {
 
 func TestJoinsOfAssociations(t *testing.T) {
 	eachWay(t, func(_ *testing.T, w *way) {
+		if w.limited() {
+			return
+		}
 		for _, name := range []string{"a", "b", "c"} {
 			u := family(name)
 			u.Manager.Company = Company{Name: name + ".deep"}

@@ -27,7 +27,7 @@ func (h *held) next(dest []driver.Value) error {
 // newReturning gives the RETURNING rows of an INSERT in the order in which the
 // statement named the rows. A node returns its rows in the order it inserted
 // them, but none for a row it skipped, and then nothing tells which row is
-// whose.
+// whose, unless it skipped all.
 func newReturning(recipe *plan.Merge, head *header, in *inputs, memory *account) (stream, error) {
 	if len(in.cursors) == 1 {
 		return newIterate(head, in), nil
@@ -46,7 +46,7 @@ func newReturning(recipe *plan.Merge, head *header, in *inputs, memory *account)
 			return nil, err
 		}
 		positions := recipe.Rows[unit]
-		if len(rows) != len(positions) {
+		if len(rows) != len(positions) && len(rows) > 0 {
 			return nil, fault.Unsupported("RETURNING",
 				fmt.Sprintf("unit %d inserted %d rows and returned %d: RETURNING of an insert that skipped rows, over several nodes", unit+1, len(positions), len(rows)),
 				"leave out RETURNING, or insert rows that belong to one node")

@@ -33,6 +33,11 @@ func TestReturningOfAnInsertThatSkippedRowsOverSeveralNodesFailsBeforeAnyRow(t *
 	}
 }
 
+func TestReturningOfAUnitThatSkippedAllRows(t *testing.T) {
+	want(t, []string{"1", "3"}, &plan.Merge{Kind: plan.MergeRows, Rows: [][]int{{0, 2}, {1, 3}}},
+		cursor("id BIGINT", row(int64(1)), row(int64(3))), cursor("id BIGINT"))
+}
+
 func TestReturningOfOneUnitMaySkipRows(t *testing.T) {
 	want(t, []string{"7"}, &plan.Merge{Kind: plan.MergeRows, Rows: [][]int{{0, 1, 2}}}, cursor("id BIGINT", row(int64(7))))
 }

@@ -180,6 +180,9 @@ type Merge struct {
 	// Rows holds, for MergeRows, the positions in the original statement of the
 	// rows each unit inserted.
 	Rows [][]int
+	// MaySkip is true, for MergeRows, where a unit may leave out rows that it
+	// does not insert.
+	MaySkip bool
 	// Broadcast is true for a write to a broadcast table: counted once.
 	Broadcast bool
 	// Branches are, for MergeUnion, what becomes of the units, in their order; the

@@ -15,11 +15,11 @@ func (t *Template) severalInserts(e *plan.Execution, result *route.Result, args 
 	e.Merge = &plan.Merge{}
 	e.LastInsertID = result.LastKey
 	if insert.Returning && !insert.Select {
-		if insert.Ignore || insert.Conflict && len(insert.OnDup) == 0 {
+		if insert.Ignore {
 			return fault.Unsupported("RETURNING over several nodes", "a node returns nothing for a row it skips, so the rows could not be told apart",
 				"leave out RETURNING, or insert rows of one node")
 		}
-		e.Merge.Kind = plan.MergeRows
+		e.Merge.Kind, e.Merge.MaySkip = plan.MergeRows, insert.Conflict && len(insert.OnDup) == 0
 	}
 	for i := range result.Units {
 		u := &result.Units[i]
