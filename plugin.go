@@ -52,11 +52,14 @@ func (p *Plugin) Name() string { return pluginName }
 func (p *Plugin) Initialize(db *gorm.DB) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	// Before the other: dbresolver hands the plugins that are in use to its pools.
 	if err := callbacks.RefuseResolver(db); err != nil {
 		return err
 	}
 	if p.engine != nil {
+		// dbresolver adds the plugins that it finds to its own *gorm.DBs.
+		if err := callbacks.RefuseResolver(p.engine.caller.db); err != nil {
+			return err
+		}
 		return errors.New("sharding: the plugin is in use already; make one with Register for every *gorm.DB")
 	}
 	own, err := db.DB()

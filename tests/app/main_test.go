@@ -6,9 +6,11 @@
 package app_test
 
 import (
+	"cmp"
 	"database/sql"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -238,3 +240,5 @@ func (c *cluster) run(t *testing.T, statement string) error {
 	_, err = db.ExecContext(t.Context(), statement)
 	return err
 }
+
+func sorted[T cmp.Ordered](all []T) []T { return slices.Sorted(slices.Values(all)) }
