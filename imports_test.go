@@ -25,6 +25,7 @@ var arrow = map[string][]string{
 	"internal/nearest":  {},
 	"internal/inline":   {"internal/fault", "internal/nearest"},
 	"internal/registry": {"internal/nearest"},
+	"internal/model":    {},
 	"hint":              {},
 
 	"shardkernel/algorithm": {"internal/fault", "internal/nearest", "internal/inline", "internal/registry"},
@@ -48,7 +49,7 @@ var arrow = map[string][]string{
 	},
 	"shardkernel/internal/parse": {"internal/fault", "shardkernel/internal/dialect", "shardkernel/internal/plan"},
 	"shardkernel/internal/route": {
-		"internal/fault", "shardkernel/algorithm", "shardkernel/internal/dialect", "shardkernel/internal/parse",
+		"internal/fault", "internal/model", "shardkernel/algorithm", "shardkernel/internal/dialect", "shardkernel/internal/parse",
 		"shardkernel/internal/plan", "shardkernel/internal/rule", "shardkernel/internal/value",
 	},
 	"shardkernel/internal/rewrite": {
@@ -70,9 +71,9 @@ var arrow = map[string][]string{
 		"internal/fault", "shardkernel/internal/dialect", "shardkernel/internal/execute", "shardkernel/internal/transaction",
 	},
 
-	"shardkernel":        {"internal/fault", "internal/nearest", "config", "shardkernel/...", "-shardkernel/driver"},
-	"shardkernel/driver": {"internal/fault", "hint", "shardkernel"},
-	"callbacks":          {"internal/fault", "shardkernel", "shardkernel/keygen"},
+	"shardkernel":        {"internal/fault", "internal/model", "internal/nearest", "config", "shardkernel/...", "-shardkernel/driver"},
+	"shardkernel/driver": {"internal/fault", "internal/model", "hint", "shardkernel"},
+	"callbacks":          {"internal/fault", "internal/model", "shardkernel", "shardkernel/keygen"},
 	".":                  {"..."},
 
 	"shardkernel/algorithm/algorithmtest": {"shardkernel/algorithm"},

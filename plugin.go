@@ -70,7 +70,7 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 	if err != nil {
 		return err
 	}
-	if err := callbacks.Register(db, func() callbacks.Keys { return e.live.Acquire() }); err != nil {
+	if err := callbacks.Register(db, func() callbacks.Rules { return e.live.Acquire() }); err != nil {
 		return errors.Join(err, e.close())
 	}
 	p.engine = e

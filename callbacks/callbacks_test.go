@@ -24,6 +24,13 @@ func (c *counter) KeyColumn(table string) (column, owner string, ok bool) {
 	return "id", "", table == "t_order"
 }
 
+func (c *counter) ShardingColumns(table string) []string {
+	if table != "t_order" {
+		return nil
+	}
+	return []string{"title"}
+}
+
 func (c *counter) NextKey(context.Context, string, any) (any, error) {
 	c.last++
 	return 100 + c.last, c.err
@@ -56,14 +63,14 @@ func (dialector) Translate(err error) error {
 	return err
 }
 
-func open(t *testing.T, keys Keys, cfg *gorm.Config) *gorm.DB {
+func open(t *testing.T, keys Rules, cfg *gorm.Config) *gorm.DB {
 	t.Helper()
 	db, err := gorm.Open(dialector{}, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	gormcallbacks.RegisterDefaultCallbacks(db, &gormcallbacks.Config{})
-	if err := Register(db, func() Keys { return keys }); err != nil {
+	if err := Register(db, func() Rules { return keys }); err != nil {
 		t.Fatal(err)
 	}
 	return db

@@ -12,7 +12,7 @@ import (
 // runs after the BeforeCreate hooks, which may set the key themselves, and
 // before GORM builds the INSERT, so that the key is on the model whatever the
 // database returns for a batch over several nodes.
-func generateKey(acquire func() Keys) func(*gorm.DB) {
+func generateKey(acquire func() Rules) func(*gorm.DB) {
 	return func(db *gorm.DB) {
 		stmt := db.Statement
 		if db.Error != nil || stmt.SQL.Len() > 0 {

@@ -22,13 +22,19 @@ type Keys interface {
 	Release()
 }
 
-// Register adds the callbacks to db. keys returns what generates the keys of one
-// statement.
-func Register(db *gorm.DB, keys func() Keys) error {
+// Rules is what the callbacks ask of the sharded tables.
+type Rules interface {
+	Keys
+	Models
+}
+
+// Register adds the callbacks to db. rules returns the rules of one statement.
+func Register(db *gorm.DB, rules func() Rules) error {
 	c := db.Callback()
 	return errors.Join(
 		refuseLaterResolver(db),
-		c.Create().After("gorm:before_create").Before("gorm:create").Register("sharding:generate_key", generateKey(keys)),
+		c.Create().After("gorm:before_create").Before("gorm:create").Register("sharding:generate_key", generateKey(rules)),
+		registerModels(db, rules),
 		c.Create().After("gorm:create").Register("sharding:translate_error", translateError),
 		c.Query().After("gorm:query").Register("sharding:translate_error", translateError),
 		c.Update().After("gorm:update").Register("sharding:translate_error", translateError),

@@ -15,8 +15,6 @@ import (
 // later are keys that the specification knows and this version does not honour.
 // Ignoring them would answer differently from what the file says.
 var later = map[reflect.Type][]string{
-	reflect.TypeFor[Table]():       {"trustModel"},
-	reflect.TypeFor[Defaults]():    {"trustModel"},
 	reflect.TypeFor[Transaction](): {"xa"},
 
 	reflect.TypeFor[BroadcastCheck](): {"interval"},

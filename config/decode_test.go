@@ -49,7 +49,6 @@ sharding:
   tables:
     t_order:
       actualDataNodes: ds0.t_order
-      trustModel: true
     t_item:
       actualDataNodes: ds0.t_item
       databaseStrategy: {standard: {column: a, algorithm: own}, textKey: exact}
@@ -59,7 +58,6 @@ sharding:
 transaction: {type: XA, xa: {cluster: orders}}
 `), "yaml")
 	wantFaults(t, err,
-		"sharding.tables.t_order.trustModel: is not supported yet; remove it",
 		"sharding.broadcastCheck.interval: is not supported yet; remove it",
 		"transaction.xa: is not supported yet; remove it",
 		`sharding.tables.t_item.tableStrategy.textKey: no such choice "exakt"; use refuse, binary, exact or weight`,

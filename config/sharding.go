@@ -71,6 +71,11 @@ type Table struct {
 	// Audit refuses statements on the table. Defaults to the one of Defaults, else
 	// to none.
 	Audit *Audit `yaml:"audit,omitempty"`
+	// TrustModel declares that a model's sharding values are always those of its
+	// row: a Save, Updates or Delete of a model is sent to their node alone, and a
+	// row that is elsewhere is not found. Without it the other nodes are asked
+	// where that one does not have the row. Defaults to false.
+	TrustModel bool `yaml:"trustModel,omitempty"`
 	// Broadcast is another way to name the table in BroadcastTables; nothing
 	// else may be set then. Defaults to false.
 	Broadcast bool `yaml:"broadcast,omitempty"`
@@ -90,6 +95,7 @@ func (t Table) WithDefaults(d Defaults) Table {
 	if t.Audit == nil {
 		t.Audit = d.Audit
 	}
+	t.TrustModel = t.TrustModel || d.TrustModel
 	return t
 }
 
@@ -110,13 +116,15 @@ type AutoTable struct {
 	// Audit refuses statements on the table. Defaults to the one of Defaults, else
 	// to none.
 	Audit *Audit `yaml:"audit,omitempty"`
+	// TrustModel is as for Table. Defaults to false.
+	TrustModel bool `yaml:"trustModel,omitempty"`
 }
 
 // Table returns the rule of a table whose nodes are listed, but for these, with
 // the defaults that count for an auto table.
 func (t AutoTable) Table(d Defaults) Table {
 	none := &Strategy{None: true}
-	return Table{DatabaseStrategy: none, TableStrategy: t.Strategy, KeyGenerate: t.KeyGenerate, Audit: t.Audit}.WithDefaults(d)
+	return Table{DatabaseStrategy: none, TableStrategy: t.Strategy, KeyGenerate: t.KeyGenerate, Audit: t.Audit, TrustModel: t.TrustModel}.WithDefaults(d)
 }
 
 // Defaults is used for sharded tables that set none of their own.
@@ -129,6 +137,8 @@ type Defaults struct {
 	KeyGenerate *KeyGenerate `yaml:"keyGenerate,omitempty"`
 	// Audit refuses statements on the tables. Defaults to none.
 	Audit *Audit `yaml:"audit,omitempty"`
+	// TrustModel declares it for all sharded tables. Defaults to false.
+	TrustModel bool `yaml:"trustModel,omitempty"`
 }
 
 // TextKey says what may be done with text as a sharding value.

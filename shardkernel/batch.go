@@ -115,6 +115,10 @@ func (k *Kernel) planBatch(ctx context.Context, told *hints, s *statement, text 
 			return nil, fault.Unsupported("INSERT into a broadcast table beside other statements in one string", "the first data source numbers its rows before the others get them",
 				"send it as a statement of its own, or give the AUTO_INCREMENT column a value")
 		}
+		if statements[i].Rest != plan.RestNone {
+			return nil, fault.Unsupported("UPDATE of a sharding column beside other statements in one string", "whether the row is on the node of the new value has to be found out between them",
+				"send it as a statement of its own")
+		}
 		args = args[p.markers:]
 	}
 	ex := plan.Batch(statements)

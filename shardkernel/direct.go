@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"time"
+
+	"github.com/gormshard/sharding/shardkernel/internal/plan"
 )
 
 // Direct is a statement that goes to one data source, for that data source's own
@@ -36,7 +38,7 @@ type Planned struct {
 
 // Direct plans a statement outside a transaction, under the hints of the caller,
 // which may be nil. planned is not nil when it goes to several units, gathers
-// rows, defines tables, holds a clock, has a time limit, or when its rows are to
+// rows, defines tables, holds a clock, has a time limit, may have to ask other nodes, or when its rows are to
 // be followed to their end; d is of no use then. Nothing has been sent.
 func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) (d Direct, planned *Planned, err error) {
 	s, told, err := k.hinted(ctx, h, text)
@@ -53,7 +55,7 @@ func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) 
 	if err != nil {
 		return Direct{}, nil, err
 	}
-	if len(ex.Units) != 1 || ex.Merge != nil || ex.Gather != nil || ex.First != nil || ex.DDL || ex.Clock || k.followed {
+	if len(ex.Units) != 1 || ex.Merge != nil || ex.Gather != nil || ex.First != nil || ex.DDL || ex.Clock || ex.Rest != plan.RestNone || k.followed {
 		return Direct{}, &Planned{kernel: k, execution: ex, from: origin{s, told, text, args}}, nil
 	}
 	u := &ex.Units[0]

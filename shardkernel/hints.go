@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/internal/model"
 	"github.com/gormshard/sharding/internal/nearest"
 	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
@@ -40,6 +41,8 @@ type Hints struct {
 	Audits       []string // names of audits
 	// Session remembers what was written, for reads to come; nil for nothing.
 	Session ReadYourWrites
+	// Model is what the models hold that the statement is made of; nil for none.
+	Model *model.Model
 }
 
 // AllTables stands, as the table of a hint, for every sharded table that has no
@@ -66,6 +69,8 @@ type hints struct {
 	auditOff     bool
 	audits       []string
 	session      ReadYourWrites
+	model        *model.Model
+	part         plan.Part
 }
 
 // resolveHints looks the names of hints up in the rules, tables without regard to
@@ -84,7 +89,7 @@ func resolveHints(h *Hints, rules *rule.Set) (*hints, error) {
 	if err := checkAuditNames(h.Audits); err != nil {
 		return nil, err
 	}
-	out := &hints{skip: h.SkipSharding, reads: h.Reads, allowScatter: h.AllowScatter, auditOff: h.AuditOff, audits: h.Audits, session: h.Session}
+	out := &hints{skip: h.SkipSharding, reads: h.Reads, allowScatter: h.AllowScatter, auditOff: h.AuditOff, audits: h.Audits, session: h.Session, model: h.Model}
 	if h.Direct {
 		out.source = h.DataSource
 	}

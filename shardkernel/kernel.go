@@ -218,6 +218,17 @@ func (k *Kernel) KeyColumn(table string) (column, owner string, ok bool) {
 	return t.Key.Column, t.Key.Owner, true
 }
 
+// ShardingColumns returns the lower-case names of the columns that choose the nodes
+// of a logical table, none for a table without a rule, of one node, or with nodes
+// that a hint chooses. The caller must not change the slice.
+func (k *Kernel) ShardingColumns(table string) []string {
+	t, ok := k.rules.Table(table)
+	if !ok || len(t.Nodes) < 2 || t.ByHint() {
+		return nil
+	}
+	return t.Columns()
+}
+
 // NextKey returns a new value for the key column of a logical table. owner is
 // what the owner column of KeyColumn is given, as an argument would be; it counts
 // only where there is one.

@@ -62,6 +62,9 @@ func (k *Kernel) planned(ctx context.Context, from origin, first form) (*plan.Ex
 		ex.Reads, ex.Session = told.reads, told.session
 	}
 	ex.Replica = s.replicable()
+	if ex.Rest != plan.RestNone {
+		ex.Part, ex.Logical = k.parts(from), s.facts.Tables[0].Name
+	}
 	return ex, nil
 }
 
@@ -92,7 +95,7 @@ func (k *Kernel) routedIn(ctx context.Context, told *hints, s *statement, text s
 	defer columns.putBack()
 	in := columns.input(args)
 	if told != nil {
-		in.Hints = &told.route
+		in.Hints, in.Model, in.Part = &told.route, told.model, told.part
 	}
 	var ex *plan.Execution
 	err := errOtherForm

@@ -52,6 +52,11 @@ func (p *Planned) Query(ctx context.Context) (driver.Rows, error) {
 
 // query runs a planned statement, within the time limit if there is one.
 func (k *Kernel) query(ctx context.Context, s *Session, ex *plan.Execution, from origin) (driver.Rows, error) {
+	if ex.Rest == plan.RestProbeFirst {
+		if err := k.refuseElsewhere(ctx, s, ex); err != nil {
+			return nil, err
+		}
+	}
 	if k.props.StatementTimeout <= 0 {
 		return k.answered(ctx, s, ex, from)
 	}
@@ -223,6 +228,14 @@ func (k *Kernel) exec(ctx context.Context, s *Session, ex *plan.Execution) (driv
 		ctx, cancel = context.WithTimeout(ctx, k.props.StatementTimeout)
 		defer cancel()
 	}
+	if ex.Rest != plan.RestNone {
+		return k.execKeyed(ctx, s, ex)
+	}
+	return k.execUnits(ctx, s, ex)
+}
+
+// execUnits runs the units of a write.
+func (k *Kernel) execUnits(ctx context.Context, s *Session, ex *plan.Execution) (driver.Result, error) {
 	defer k.noteSession(s, ex)
 	err := k.checkSources(ctx, ex)
 	if err != nil {

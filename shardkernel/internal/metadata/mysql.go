@@ -15,7 +15,7 @@ import (
 // expression has no column name, which makes NULL of the last two values.
 const mysqlColumns = "SELECT column_name, column_type, data_type, COALESCE(numeric_precision, 0), COALESCE(numeric_scale, 0), " +
 	"COALESCE(datetime_precision, 0), COALESCE(character_maximum_length, 0), COALESCE(character_octet_length, 0), " +
-	"COALESCE(character_set_name, ''), COALESCE(collation_name, ''), is_nullable, extra, COALESCE(column_default, ''), " +
+	"COALESCE(character_set_name, ''), COALESCE(collation_name, ''), is_nullable, column_key, extra, COALESCE(column_default, ''), " +
 	"COALESCE(column_name IN (SELECT column_name FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = ? AND non_unique = 0), TRUE), " +
 	"COALESCE(column_name NOT IN (SELECT column_name FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = ?), FALSE) " +
 	"FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ? ORDER BY ordinal_position"
@@ -53,9 +53,9 @@ func mysqlTable(ctx context.Context, db *sql.DB, table string) (columns []mysqlC
 	defer rows.Close()
 	for rows.Next() {
 		var c mysqlColumn
-		var dataType, nullable, extra, initial string
+		var dataType, nullable, key, extra, initial string
 		var precision, scale, fraction int64
-		err := rows.Scan(&c.Name, &c.Type, &dataType, &precision, &scale, &fraction, &c.characters, &c.octets, &c.characterSet, &c.Collation, &nullable, &extra, &initial, &c.Unique, &c.Unindexed)
+		err := rows.Scan(&c.Name, &c.Type, &dataType, &precision, &scale, &fraction, &c.characters, &c.octets, &c.characterSet, &c.Collation, &nullable, &key, &extra, &initial, &c.Unique, &c.Unindexed)
 		if err != nil {
 			return nil, err
 		}
@@ -73,6 +73,9 @@ func mysqlTable(ctx context.Context, db *sql.DB, table string) (columns []mysqlC
 			c.Length = int(min(c.characters, 1<<31-1))
 		}
 		c.Nullable = strings.EqualFold(nullable, "YES")
+		// Without a primary key the first unique one over columns that are not NULL
+		// is shown as it, and is as good.
+		c.Primary = key == "PRI"
 		extra = strings.ToUpper(extra)
 		c.AutoIncrement = strings.Contains(extra, "AUTO_INCREMENT")
 		// DEFAULT_GENERATED is MySQL's word for a default that is an expression.

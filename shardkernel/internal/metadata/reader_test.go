@@ -35,7 +35,11 @@ const (
 
 // row is a row of information_schema.columns, as MariaDB 10.11 gives it.
 func row(name, columnType, dataType string, precision, scale, fraction, characters, octets int64, charset, collation, nullable, extra string) []driver.Value {
-	return []driver.Value{name, []byte(columnType), dataType, precision, scale, fraction, characters, octets, charset, collation, nullable, extra, "", int64(0), int64(0)}
+	key := ""
+	if extra == "auto_increment" {
+		key = "PRI"
+	}
+	return []driver.Value{name, []byte(columnType), dataType, precision, scale, fraction, characters, octets, charset, collation, nullable, key, extra, "", int64(0), int64(0)}
 }
 
 // withDefault is a row with a column_default.
@@ -89,7 +93,7 @@ func TestMySQLColumnsAreUnderstood(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []value.Column{
-		{Name: "id", Type: "bigint(20) unsigned", Class: value.ClassInteger, Bits: 64, Unsigned: true, AutoIncrement: true},
+		{Name: "id", Type: "bigint(20) unsigned", Class: value.ClassInteger, Bits: 64, Unsigned: true, Primary: true, AutoIncrement: true},
 		{Name: "flag", Type: "tinyint(1)", Class: value.ClassInteger, Bits: 8, Nullable: true},
 		{Name: "price", Type: "decimal(10,2)", Class: value.ClassDecimal, Precision: 10, Scale: 2, Nullable: true},
 		{Name: "ratio", Type: "double", Class: value.ClassFloat, Nullable: true},
@@ -185,7 +189,7 @@ func TestSQLiteColumnsFollowAffinity(t *testing.T) {
 		{"twice", "INT", int64(0), int64(0), int64(2), int64(0)},
 	}
 	want := []value.Column{
-		{Name: "id", Type: "integer", Class: value.ClassInteger, Bits: 64, AutoIncrement: true, Unique: true},
+		{Name: "id", Type: "integer", Class: value.ClassInteger, Bits: 64, Primary: true, AutoIncrement: true, Unique: true},
 		{Name: "ent_id", Type: "bigint", Class: value.ClassInteger, Bits: 64},
 		{Name: "name", Type: "varchar(64)", Class: value.ClassText, Nullable: true},
 		{Name: "amount", Type: "decimal(10,2)", Class: value.ClassDecimal, Precision: 10, Scale: 2, Nullable: true},

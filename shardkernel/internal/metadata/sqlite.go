@@ -47,7 +47,8 @@ func readSQLite(ctx context.Context, db *sql.DB, table string) ([]value.Column, 
 		case value.ClassText:
 			c.WeightRefused = refused
 		}
-		if primary > 0 {
+		c.Primary = primary > 0
+		if c.Primary {
 			keys, key = keys+1, len(columns)
 		}
 		columns = append(columns, c)

@@ -2,6 +2,8 @@
 // to send and how to make one answer of theirs.
 package plan
 
+import "context"
+
 // Kind is the kind of a route.
 type Kind string
 
@@ -123,6 +125,11 @@ type Execution struct {
 	LastInsertID int64
 	// Batch holds the statements of a batch; its units are theirs. Nil otherwise.
 	Batch []*Execution
+	// Rest says what the nodes are asked that Units leave out; RestNone for nearly
+	// all statements. Part plans a part of it then, and Logical is the table.
+	Rest    Rest
+	Part    func(context.Context, Part) (*Execution, error)
+	Logical string
 }
 
 // MergeKind tells how the units' rows become one result.

@@ -91,6 +91,9 @@ func (t *Template) Rewrite(result *route.Result, args []any, meta route.Meta, de
 	if t.stmt.DDL != nil {
 		return t.definition(result, args)
 	}
+	if result.Probe != nil {
+		return t.probe(result, args), nil
+	}
 	if len(t.labels.returned) > 0 {
 		if err := t.checkReturning(result); err != nil {
 			return nil, err
@@ -124,7 +127,7 @@ func (t *Template) Rewrite(result *route.Result, args []any, meta route.Meta, de
 
 // describe fills what the execution says of the statement as a whole.
 func (t *Template) describe(e *plan.Execution, result *route.Result) {
-	e.Kind, e.Reason = result.Kind, result.Reason
+	e.Kind, e.Reason, e.Rest = result.Kind, result.Reason, result.Rest
 	switch s := t.stmt; s.Kind {
 	case parse.KindSelect, parse.KindOther:
 		e.Query = true

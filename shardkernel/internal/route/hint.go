@@ -4,7 +4,9 @@ import (
 	"fmt"
 
 	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/internal/model"
 	"github.com/gormshard/sharding/shardkernel/algorithm"
+	"github.com/gormshard/sharding/shardkernel/internal/plan"
 	"github.com/gormshard/sharding/shardkernel/internal/rule"
 	"github.com/gormshard/sharding/shardkernel/internal/value"
 )
@@ -23,6 +25,10 @@ type Input struct {
 	Now string
 	// Hints are what the caller tells beside the SQL; nil when nothing.
 	Hints *Hints
+	// Model is what the models say that the statement is made of; nil when it is
+	// made of none. Part is the part of the statement that is planned.
+	Model *model.Model
+	Part  plan.Part
 	// Weigh is asked for the weights of texts; nil when no server is at hand.
 	Weigh Weigher
 	// Describe is asked for the types of expressions; nil when no server is at

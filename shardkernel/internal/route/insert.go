@@ -114,9 +114,18 @@ func (p *Program) routeInsert(input *Input) (*Result, error) {
 		}
 		nodes = append(nodes, node)
 	}
+	var upserted *Probe
+	if input.Model != nil && len(keyRows) == 0 {
+		if upserted = in.upserted(&e, input); upserted != nil && input.Part == plan.PartRest {
+			return p.probeElsewhere(upserted, nodes), nil
+		}
+	}
 	result, err := p.insertResult(&e, nodes)
 	if err != nil {
 		return nil, err
+	}
+	if upserted != nil {
+		result.Rest = plan.RestProbeFirst
 	}
 	if len(keyRows) == 0 && len(result.Units) > 1 {
 		result.LastKey = in.lastKey(&e, generated)

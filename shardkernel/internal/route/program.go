@@ -41,13 +41,16 @@ type Program struct {
 	// fixed is the result of a statement whose route depends on no argument.
 	fixed *Result
 	drops [][][]string // see Drops
+	// keyed is true for an UPDATE or DELETE that may be sent to a row's own node
+	// first, and moves for one that sets sharding columns.
+	keyed, moves bool
 	// scatter is why the statement may not go to several nodes, nil when it may.
 	scatter error
 	reasons reasons
 }
 
 // reasons are the sentences of Result.Reason.
-type reasons struct{ one, some, every, none, rows string }
+type reasons struct{ one, some, every, none, rows, own, trusted string }
 
 // Compile prepares a statement. It refuses what no arguments could make
 // routable. convert knows how the data sources' drivers and servers take values.
@@ -82,6 +85,7 @@ func Compile(stmt *parse.Statement, set *rule.Set, convert value.Converter) (*Pr
 	}
 	p.compileReasons()
 	p.compileJoins()
+	p.compileKeyed()
 	if stmt.Insert != nil && !stmt.Insert.Select && p.targetRef() != nil {
 		p.insert = p.compileInsert(p.targetRef())
 	}
@@ -284,6 +288,9 @@ func (p *Program) compileReasons() {
 		every: "no condition on " + keys + " narrows the nodes of " + t.Name,
 		none:  "the conditions contradict each other: one node answers",
 		rows:  "each row goes to the node of its " + keys,
+		own:   "the " + keys + " that it sets, or that its model holds, leads to the node of the row by primary key; the others of " + t.Name + " are asked only where that one does not have it",
+
+		trusted: "the " + keys + " of its model leads to its node of " + t.Name + ", which trustModel relies on",
 	}
 	if keyNames(t) == "" {
 		p.reasons.rows = "each row goes to the node that a hint chooses"

@@ -64,6 +64,11 @@ type Result struct {
 	NeedsNow bool
 	// NowKeys are the calls of NOW() that rows were routed by.
 	NowKeys []NowKey
+	// Rest says what the other nodes are asked.
+	Rest plan.Rest
+	// Probe makes the units questions for rows by primary key, in place of the
+	// statement; nil for the statement itself.
+	Probe *Probe
 }
 
 // NeedsKeys reports whether the statement must be routed again with generated

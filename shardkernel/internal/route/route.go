@@ -38,6 +38,12 @@ func (p *Program) routeConditions(in *Input) (*Result, error) {
 		return nil, err
 	}
 
+	var own own
+	if p.keyed {
+		if own, err = p.ownNodes(&e, in, sets); err != nil {
+			return nil, err
+		}
+	}
 	result, err := p.oneNode(sets)
 	if result == nil && err == nil {
 		result, err = p.severalNodes(&e, sets)
@@ -45,8 +51,13 @@ func (p *Program) routeConditions(in *Input) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.checkUpdate(&e, result); err != nil {
-		return nil, err
+	if own.narrowed {
+		p.keepOwn(result, own, in.Part)
+	}
+	if result.Probe == nil {
+		if err := p.checkUpdate(&e, result); err != nil {
+			return nil, err
+		}
 	}
 	if e.hinted {
 		result.Reason = "a hint chooses the nodes of " + p.refs[0].rule.Name

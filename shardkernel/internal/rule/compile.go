@@ -138,7 +138,7 @@ func (c *compiler) autoTable(name string, sources []string) (*Table, error) {
 }
 
 func (c *compiler) table(name string, configured config.Table, nodes []config.DataNode, sources []string) (t *Table, err error) {
-	t = &Table{Name: name, Nodes: make([]Node, len(nodes)), Audit: configured.Audit, binding: -1}
+	t = &Table{Name: name, Nodes: make([]Node, len(nodes)), Audit: configured.Audit, TrustModel: configured.TrustModel, binding: -1}
 	for i, node := range nodes {
 		t.Nodes[i] = Node{DataSource: node.DataSource, Table: node.Table, Order: slices.Index(sources, node.DataSource)}
 		t.sources = append(t.sources, node.DataSource)
@@ -153,6 +153,11 @@ func (c *compiler) table(name string, configured config.Table, nodes []config.Da
 	}
 	if t.Tables, err = c.strategy("tableStrategy", configured.TableStrategy, distinct(actual)); err != nil {
 		return nil, err
+	}
+	for _, s := range []*Strategy{t.Database, t.Tables} {
+		if s != nil {
+			t.columns = distinct(append(t.columns, s.Columns...))
+		}
 	}
 	t.number()
 	t.database = c.class(t, configured.DatabaseStrategy)

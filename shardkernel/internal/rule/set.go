@@ -50,10 +50,13 @@ type Table struct {
 	Key *KeyGenerate
 	// Audit refuses statements on the table; nil when nothing is refused.
 	Audit *config.Audit
+	// TrustModel sends a write of a model to the node of its sharding values alone.
+	TrustModel bool
 	// Path is where the table stands in the configuration.
 	Path string
 
 	sources  []string
+	columns  []string
 	binding  int // binding group, -1 for none
 	database int // class of equal database strategies, -1 for none
 }
@@ -256,6 +259,10 @@ func (t *Table) First() *Node {
 	}
 	return first
 }
+
+// Columns returns the sharding columns in lower case, each once. The caller must not
+// change the slice.
+func (t *Table) Columns() []string { return t.columns }
 
 // Sources returns the data sources of the table's nodes in configured order,
 // which is that of Database.Targets. The caller must not change the slice.

@@ -54,6 +54,7 @@ type Column struct {
 	// column as it is (SQLite).
 	Flexible      bool
 	Nullable      bool
+	Primary       bool // a column of the primary key
 	AutoIncrement bool
 	// Unique is true for a column of a primary or unique key, and where that
 	// cannot be told.
@@ -94,7 +95,10 @@ func (c *Column) Binary() bool {
 // Table is what the metadata knows of a table. It is immutable.
 type Table struct {
 	Columns []Column
-	byName  map[string]int
+	// Key holds the names of the columns of the primary key, in the order of the
+	// table's columns; none where there is no key, or it is not known.
+	Key    []string
+	byName map[string]int
 }
 
 // NewTable returns a Table of the columns, in their order.
@@ -102,6 +106,9 @@ func NewTable(columns []Column) *Table {
 	t := &Table{Columns: columns, byName: make(map[string]int, len(columns))}
 	for i := range columns {
 		t.byName[columns[i].Name] = i
+		if columns[i].Primary {
+			t.Key = append(t.Key, columns[i].Name)
+		}
 	}
 	return t
 }

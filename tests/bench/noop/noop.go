@@ -46,9 +46,13 @@ func New(columns []Column, rows int) *Database {
 		if c.Type == "varchar" {
 			charset, collation = "utf8mb4", "utf8mb4_general_ci"
 		}
+		key := ""
+		if c.Name == "id" {
+			key = "PRI"
+		}
 		zero := int64(0)
 		d.schema = append(d.schema, []driver.Value{
-			c.Name, c.Type, c.Type, zero, zero, zero, int64(255), zero, charset, collation, "YES", "", "", zero, zero,
+			c.Name, c.Type, c.Type, zero, zero, zero, int64(255), zero, charset, collation, "YES", key, "", "", zero, zero,
 		})
 	}
 	return d

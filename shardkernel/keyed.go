@@ -1,0 +1,117 @@
+package shardkernel
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel/internal/plan"
+)
+
+// A write by primary key goes to the node that its row most likely is on. The
+// others are asked only where that one does not have the row, as plan.Rest says.
+
+// parts plans the parts of such a write.
+func (k *Kernel) parts(from origin) func(context.Context, plan.Part) (*plan.Execution, error) {
+	return func(ctx context.Context, part plan.Part) (*plan.Execution, error) {
+		var of hints
+		if from.told != nil {
+			of = *from.told
+		}
+		of.part = part
+		ex, err := k.routed(ctx, &of, from.statement, from.text, from.args)
+		if err != nil {
+			return nil, err
+		}
+		ex.Session = of.session
+		return ex, nil
+	}
+}
+
+// execKeyed runs a write whose rest the other nodes may have to answer for. The
+// row is on one node, so at most one of the statements changes something.
+func (k *Kernel) execKeyed(ctx context.Context, s *Session, ex *plan.Execution) (driver.Result, error) {
+	if ex.Rest == plan.RestProbeFirst {
+		if err := k.refuseElsewhere(ctx, s, ex); err != nil {
+			return nil, err
+		}
+		return k.execUnits(ctx, s, ex)
+	}
+	done, err := k.execUnits(ctx, s, ex)
+	if err != nil {
+		return nil, err
+	}
+	if n, err := done.RowsAffected(); err != nil || n > 0 {
+		return done, err
+	}
+	if ex.Rest == plan.RestProbe {
+		return done, k.refuseElsewhere(ctx, s, ex)
+	}
+	// The row may be there and equal already what is set, or not fulfil the rest
+	// of WHERE. Asking for it spares the others a write, and the locks of its gaps.
+	own, err := ex.Part(ctx, plan.PartOwn)
+	if err != nil {
+		return nil, err
+	}
+	if found, err := k.anyRow(ctx, s, own); found || err != nil {
+		return done, err
+	}
+	rest, err := ex.Part(ctx, plan.PartRest)
+	if err != nil {
+		return nil, err
+	}
+	s.noteWrite(rest)
+	return k.execUnits(ctx, s, rest)
+}
+
+// refuseElsewhere fails a write where another node has a row with its primary key:
+// the row would be on two nodes, or not on that of its sharding values.
+//
+// The question locks nothing. A locking one would lock the gaps in which the rows
+// are not, and two transactions that save new rows would wait for each other's
+// on different nodes, which no server sees. What another transaction has not
+// committed is not seen: no unique key reaches over nodes.
+func (k *Kernel) refuseElsewhere(ctx context.Context, s *Session, ex *plan.Execution) error {
+	rest, err := ex.Part(ctx, plan.PartRest)
+	if err != nil {
+		return err
+	}
+	found, err := k.anyRow(ctx, s, rest)
+	if err != nil || !found {
+		return err
+	}
+	return &fault.RouteError{
+		Class: fault.ErrShardingKeyUpdate, Table: ex.Logical, Reason: "the row with this primary key is on another node than that of the sharding values it is given",
+		Remedy: "read the row anew and leave its sharding columns as they are; to move a row, insert it anew and delete the old one",
+	}
+}
+
+// anyRow reports whether a question for rows finds any.
+func (k *Kernel) anyRow(ctx context.Context, s *Session, ex *plan.Execution) (bool, error) {
+	switch {
+	case len(ex.Units) == 0:
+		return false, nil
+	case ex.Write: // what is known of the table has changed since the write was planned
+		return false, fmt.Errorf("sharding: the columns of table %s are being read anew: %w", ex.Units[0].Table, fault.ErrRetryable)
+	}
+	if err := k.checkSources(ctx, ex); err != nil {
+		return false, err
+	}
+	rows, err := k.merged(ctx, ex, s.branches())
+	if err != nil {
+		return false, err
+	}
+	err = rows.Next(make([]driver.Value, len(rows.Columns())))
+	return err == nil, errors.Join(ignoreEnd(err), rows.Close())
+}
+
+// ignoreEnd returns err unless it tells the end of rows.
+func ignoreEnd(err error) error {
+	if err == io.EOF { //nolint:errorlint // a driver's end of rows is the value itself
+		return nil
+	}
+	return err
+}
