@@ -47,7 +47,7 @@ func tellModels(acquire func() Rules) func(*gorm.DB) {
 			return
 		}
 		columns := shardingColumns(acquire, stmt.Table)
-		if len(columns) == 0 {
+		if len(columns) == 0 || stmt.ReflectValue.Kind() == reflect.Struct && !hasKey(stmt, stmt.ReflectValue) {
 			return
 		}
 		r := reader{ctx: stmt.Context, keys: stmt.Schema.PrimaryFields}
@@ -85,13 +85,12 @@ func given(stmt *gorm.Statement) bool {
 	if stmt.Schema == nil {
 		return true
 	}
-	r := reader{ctx: stmt.Context, keys: stmt.Schema.PrimaryFields}
 	switch value := stmt.ReflectValue; value.Kind() {
 	case reflect.Struct:
-		return r.hasKey(value)
+		return hasKey(stmt, value)
 	case reflect.Slice, reflect.Array:
 		for i := range value.Len() {
-			if row := reflect.Indirect(value.Index(i)); row.Kind() != reflect.Struct || r.hasKey(row) {
+			if row := reflect.Indirect(value.Index(i)); row.Kind() != reflect.Struct || hasKey(stmt, row) {
 				return true
 			}
 		}
@@ -165,9 +164,10 @@ func (r *reader) value(field *schema.Field, of reflect.Value) any {
 	return v
 }
 
-func (r *reader) hasKey(value reflect.Value) bool {
-	for _, field := range r.keys {
-		if _, zero := field.ValueOf(r.ctx, value); !zero {
+// hasKey reports whether a part of a model's primary key is not zero.
+func hasKey(stmt *gorm.Statement, value reflect.Value) bool {
+	for _, field := range stmt.Schema.PrimaryFields {
+		if _, zero := field.ValueOf(stmt.Context, value); !zero {
 			return true
 		}
 	}

@@ -299,7 +299,7 @@ func TestWritesThatCannotBeRoutedAreRefused(t *testing.T) {
 		"INSERT INTO t_ent_order (id, ent_id) VALUES (1000, 2 + id)":                              sharding.ErrUnsupported,
 		"INSERT INTO t_ent_order (id, ent_id) VALUES (1000, -3)":                                  sharding.ErrNoDataNode,
 		"INSERT INTO t_ent_order (id, ent_id) VALUES (106, 1) ON DUPLICATE KEY UPDATE ent_id = 2": sharding.ErrShardingKeyUpdate,
-		"UPDATE t_ent_order SET ent_id = 7 WHERE id = 106":                                        sharding.ErrShardingKeyUpdate,
+		"UPDATE t_ent_order SET ent_id = 7 WHERE name = 'a'":                                      sharding.ErrShardingKeyUpdate,
 		"UPDATE t_ent_order SET ent_id = ent_id + 1":                                              sharding.ErrShardingKeyUpdate,
 		"UPDATE t_ent_order SET ent_id = NULL WHERE ent_id = 4":                                   sharding.ErrShardingKeyUpdate,
 		"UPDATE t_ent_order SET ent_id = 5 WHERE ent_id = 4":                                      sharding.ErrShardingKeyUpdate,
