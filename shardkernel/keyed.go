@@ -50,6 +50,9 @@ func (k *Kernel) execKeyed(ctx context.Context, s *Session, ex *plan.Execution) 
 	if ex.Rest == plan.RestProbe {
 		return done, k.refuseElsewhere(ctx, s, ex)
 	}
+	if s != nil {
+		s.previous = elsewhere // ROW_COUNT() would tell of what is asked now
+	}
 	// The row may be there and equal already what is set, or not fulfil the rest
 	// of WHERE. Asking for it spares the others a write, and the locks of its gaps.
 	own, err := ex.Part(ctx, plan.PartOwn)

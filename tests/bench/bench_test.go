@@ -56,6 +56,18 @@ func update(db *gorm.DB) error {
 	return db.Model(&order{}).Where("ent_id = ? AND id = ?", ent, 42).Update("status", 2).Error
 }
 
+func model() *order {
+	return &order{ID: 42, EntID: ent, Status: 1, Amount: 1999, Customer: "Ada Lovelace", Note: "ring twice"}
+}
+
+func updateModel(db *gorm.DB) error {
+	return db.Model(model()).Updates(map[string]any{"status": 2}).Error
+}
+
+func saveModel(db *gorm.DB) error { return db.Save(model()).Error }
+
+func deleteModel(db *gorm.DB) error { return db.Delete(model()).Error }
+
 func create(db *gorm.DB) error {
 	return db.Create(&order{ID: 42, EntID: ent, Status: 1, Amount: 1999, Customer: "Ada Lovelace", Note: "ring twice"}).Error
 }

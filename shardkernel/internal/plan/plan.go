@@ -125,6 +125,8 @@ type Execution struct {
 	LastInsertID int64
 	// Batch holds the statements of a batch; its units are theirs. Nil otherwise.
 	Batch []*Execution
+	// Trusted is true where the sharding values of models narrowed the nodes.
+	Trusted bool
 	// Rest says what the nodes are asked that Units leave out; RestNone for nearly
 	// all statements. Part plans a part of it then, and Logical is the table.
 	Rest    Rest

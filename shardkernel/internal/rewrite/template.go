@@ -127,7 +127,7 @@ func (t *Template) Rewrite(result *route.Result, args []any, meta route.Meta, de
 
 // describe fills what the execution says of the statement as a whole.
 func (t *Template) describe(e *plan.Execution, result *route.Result) {
-	e.Kind, e.Reason, e.Rest = result.Kind, result.Reason, result.Rest
+	e.Kind, e.Reason, e.Rest, e.Trusted = result.Kind, result.Reason, result.Rest, result.Trusted
 	switch s := t.stmt; s.Kind {
 	case parse.KindSelect, parse.KindOther:
 		e.Query = true

@@ -100,7 +100,7 @@ func (p *Program) keepOwn(result *Result, o own, part plan.Part) {
 	case part == plan.PartWrite:
 		result.Rest, result.Reason = o.rest, p.reasons.own
 		if o.rest == plan.RestNone {
-			result.Reason = p.reasons.trusted
+			result.Reason, result.Trusted = p.reasons.trusted, true
 		}
 	case part == plan.PartOwn:
 		o.key.Lock = true

@@ -66,6 +66,8 @@ type Result struct {
 	NowKeys []NowKey
 	// Rest says what the other nodes are asked.
 	Rest plan.Rest
+	// Trusted is true where the sharding values of models narrowed the nodes.
+	Trusted bool
 	// Probe makes the units questions for rows by primary key, in place of the
 	// statement; nil for the statement itself.
 	Probe *Probe
