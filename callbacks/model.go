@@ -50,7 +50,7 @@ func tellModels(acquire func() Rules) func(*gorm.DB) {
 		if len(columns) == 0 || stmt.ReflectValue.Kind() == reflect.Struct && !hasKey(stmt, stmt.ReflectValue) {
 			return
 		}
-		r := reader{ctx: stmt.Context, keys: stmt.Schema.PrimaryFields}
+		r := reader{ctx: stmt.Context, keys: stmt.Schema.PrimaryFields, sharding: make([]*schema.Field, 0, len(columns))}
 		for _, column := range columns {
 			if field := lookUp(stmt.Schema, column); field != nil {
 				r.sharding = append(r.sharding, field)
@@ -59,8 +59,9 @@ func tellModels(acquire func() Rules) func(*gorm.DB) {
 		if len(r.sharding) == 0 || !r.readAll(stmt.ReflectValue) {
 			return
 		}
+		columns = names(r.keys, r.sharding)
 		stmt.Context = &model.Context{Context: stmt.Context, Model: model.Model{
-			Table: stmt.Table, Keys: names(r.keys), Sharding: names(r.sharding), Rows: r.rows,
+			Table: stmt.Table, Keys: columns[:len(r.keys)], Sharding: columns[len(r.keys):], Rows: r.rows,
 		}}
 	}
 }
@@ -175,10 +176,12 @@ func hasKey(stmt *gorm.Statement, value reflect.Value) bool {
 }
 
 // names returns the names of the fields' columns in lower case.
-func names(fields []*schema.Field) []string {
-	out := make([]string, len(fields))
-	for i, field := range fields {
-		out[i] = strings.ToLower(field.DBName)
+func names(keys, sharding []*schema.Field) []string {
+	out := make([]string, 0, len(keys)+len(sharding))
+	for _, fields := range [...][]*schema.Field{keys, sharding} {
+		for _, field := range fields {
+			out = append(out, strings.ToLower(field.DBName))
+		}
 	}
 	return out
 }

@@ -19,6 +19,9 @@ type Direct struct {
 	again  bool  // it was sent to a replica in vain
 	// session is told of a write; nil for a read, and without a session.
 	session ReadYourWrites
+	// keyed is the write by primary key that others may have to answer for where it
+	// affects no row; nil for all others.
+	keyed *Execution
 }
 
 // Planned is a statement that cannot go to a data source's own pool. It takes the
@@ -38,8 +41,8 @@ type Planned struct {
 
 // Direct plans a statement outside a transaction, under the hints of the caller,
 // which may be nil. planned is not nil when it goes to several units, gathers
-// rows, defines tables, holds a clock, has a time limit, may have to ask other nodes, or when its rows are to
-// be followed to their end; d is of no use then. Nothing has been sent.
+// rows, defines tables, holds a clock, has a time limit, has to ask other nodes
+// before, or when its rows are to be followed to their end; d is of no use then. Nothing has been sent.
 func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) (d Direct, planned *Planned, err error) {
 	s, told, err := k.hinted(ctx, h, text)
 	if err != nil {
@@ -55,7 +58,7 @@ func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) 
 	if err != nil {
 		return Direct{}, nil, err
 	}
-	if len(ex.Units) != 1 || ex.Merge != nil || ex.Gather != nil || ex.First != nil || ex.DDL || ex.Clock || ex.Rest != plan.RestNone || k.followed {
+	if len(ex.Units) != 1 || ex.Merge != nil || ex.Gather != nil || ex.First != nil || ex.DDL || ex.Clock || ex.Rest == plan.RestProbeFirst || k.followed {
 		return Direct{}, &Planned{kernel: k, execution: ex, from: origin{s, told, text, args}}, nil
 	}
 	u := &ex.Units[0]
@@ -66,6 +69,9 @@ func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) 
 	d = Direct{kernel: k, source: src, sql: u.SQL, args: u.Args, key: ex.LastInsertID}
 	if k.grouped && ex.Write {
 		d.session = ex.Session
+	}
+	if ex.Rest != plan.RestNone {
+		d.keyed = ex
 	}
 	return d, nil, nil
 }
@@ -100,8 +106,11 @@ func (d Direct) Exec(ctx context.Context) (sql.Result, error) {
 	start := d.start()
 	result, err := d.source.DB.ExecContext(ctx, d.sql, d.args...)
 	d.reportWrite(ctx, start, result, err)
-	if err == nil && d.key != 0 {
+	switch {
+	case err == nil && d.key != 0:
 		return keyResult{result, d.key}, nil
+	case err == nil && d.keyed != nil:
+		return d.kernel.askRest(ctx, nil, d.keyed, result)
 	}
 	return result, err
 }

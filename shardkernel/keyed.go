@@ -44,6 +44,12 @@ func (k *Kernel) execKeyed(ctx context.Context, s *Session, ex *plan.Execution) 
 	if err != nil {
 		return nil, err
 	}
+	return k.askRest(ctx, s, ex, done)
+}
+
+// askRest asks the nodes that a write by primary key has left out, where it
+// affected no row.
+func (k *Kernel) askRest(ctx context.Context, s *Session, ex *plan.Execution, done driver.Result) (driver.Result, error) {
 	if n, err := done.RowsAffected(); err != nil || n > 0 {
 		return done, err
 	}

@@ -33,9 +33,30 @@ func (p *Program) checkUpsert(e *evaluation, result *Result) error {
 }
 
 func (p *Program) checkMoves(e *evaluation, r *reference, set []parse.Assignment, result *Result) error {
+	k, a, err := p.moved(e, r, set, result)
+	switch {
+	case k == nil || err != nil:
+		return err
+	case e.isNull(&a.Value):
+		return &fault.RouteError{
+			Class: fault.ErrShardingKeyUpdate, Table: r.rule.Name, Column: k.column,
+			Reason: "rows that have NULL in it belong to no node",
+			Remedy: "delete the rows instead: in GORM, those of Association(name).Unscoped() do, where Delete, Replace and Clear would detach them",
+		}
+	}
+	return &fault.RouteError{
+		Class: fault.ErrShardingKeyUpdate, Table: r.rule.Name, Column: k.column,
+		Reason: "rows with the new value belong to another node, or it cannot be told",
+		Remedy: "leave the column out of SET, or put a condition on it with the same value into WHERE (in GORM: db.Where(\"" + k.column + " = ?\", value).Save(&row)); to move a row, insert it anew and delete the old one",
+	}
+}
+
+// moved returns the key by which a row may belong to another node than that of
+// the result which it is in, and what sets it; nil where none does.
+func (p *Program) moved(e *evaluation, r *reference, set []parse.Assignment, result *Result) (*key, *parse.Assignment, error) {
 	if p.stmt.Tables[r.table].Target && len(r.rule.Nodes) > 1 {
 		if err := p.checkImplied(e, r, set); err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
 	for i := range set {
@@ -49,24 +70,13 @@ func (p *Program) checkMoves(e *evaluation, r *reference, set []parse.Assignment
 		}
 		stays := p.stays(e, r, k, &a.Value, result) && (k.shared == 0 || e.staysTogether(r, set, result))
 		if e.err != nil {
-			return e.err
-		}
-		if !stays && e.isNull(&a.Value) {
-			return &fault.RouteError{
-				Class: fault.ErrShardingKeyUpdate, Table: r.rule.Name, Column: k.column,
-				Reason: "rows that have NULL in it belong to no node",
-				Remedy: "delete the rows instead: in GORM, those of Association(name).Unscoped() do, where Delete, Replace and Clear would detach them",
-			}
+			return nil, nil, e.err
 		}
 		if !stays {
-			return &fault.RouteError{
-				Class: fault.ErrShardingKeyUpdate, Table: r.rule.Name, Column: k.column,
-				Reason: "rows with the new value belong to another node, or it cannot be told",
-				Remedy: "leave the column out of SET, or put a condition on it with the same value into WHERE (in GORM: db.Where(\"" + k.column + " = ?\", value).Save(&row)); to move a row, insert it anew and delete the old one",
-			}
+			return k, a, nil
 		}
 	}
-	return nil
+	return nil, nil, nil
 }
 
 // takesWhole reports whether a row that takes over a key from the row that was to

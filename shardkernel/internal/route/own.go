@@ -124,9 +124,10 @@ func without(a, b nodeSet) (set nodeSet) {
 // sharding columns have become what is set.
 func (p *Program) staying(e *evaluation, r *reference, among nodeSet) (set nodeSet) {
 	var one [1]Unit
+	result := Result{Units: one[:]}
 	for i := among.next(0); i >= 0; i = among.next(i + 1) {
 		one[0] = Unit{DataSource: r.rule.Nodes[i].DataSource, Node: i}
-		if p.checkMoves(e, r, p.stmt.Update.Set, &Result{Units: one[:]}) == nil {
+		if k, _, err := p.moved(e, r, p.stmt.Update.Set, &result); k == nil && err == nil {
 			set.add(i)
 		}
 	}
@@ -283,19 +284,27 @@ func (e *evaluation) isKey(columns *value.Table, names []string, values []any, k
 // nodesOfModel returns the nodes that rows with the known ones of the sharding
 // values are on. What they cannot be brought to the column's type for is not known.
 func (e *evaluation) nodesOfModel(r *reference, names []string, values []any) (set nodeSet, every bool) {
-	both := &expr{op: exprAnd}
-	for i, v := range values {
-		if k, ok := r.keyNamed(names[i]); ok && v != nil {
-			both.kids = append(both.kids, &expr{
-				op: exprValues, key: k, list: noList,
-				values: []parse.Operand{{Kind: parse.OperandLiteral, Literal: v}},
-			})
+	if len(values) == 1 && r.complex == nil {
+		k, ok := r.keyNamed(names[0])
+		if !ok || values[0] == nil {
+			return set, true
 		}
+		every = e.addValue(r, k, e.column(r.rule, k), &parse.Operand{Kind: parse.OperandLiteral, Literal: values[0]}, &set)
+	} else {
+		both := &expr{op: exprAnd}
+		for i, v := range values {
+			if k, ok := r.keyNamed(names[i]); ok && v != nil {
+				both.kids = append(both.kids, &expr{
+					op: exprValues, key: k, list: noList,
+					values: []parse.Operand{{Kind: parse.OperandLiteral, Literal: v}},
+				})
+			}
+		}
+		if len(both.kids) == 0 {
+			return set, true
+		}
+		set, every = e.eval(r, both)
 	}
-	if len(both.kids) == 0 {
-		return set, true
-	}
-	set, every = e.eval(r, both)
 	if e.err != nil {
 		e.err = nil
 		return set, true
