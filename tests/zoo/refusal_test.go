@@ -49,7 +49,6 @@ var refusals = refusalList{met: map[*refusal]bool{}, of: []refusal{
 	// A row would have to move to another node.
 	{what: "`Update` of the sharding column", reason: "sharding column would change"},
 	{what: "`Save` that moves a row", reason: "sharding column would change"},
-	{what: "`Save` of a row", reason: "sharding column would change"},
 	// No node knows how many rows the others change, or which come first.
 	{what: "`Order().Limit().Update`", reason: "UPDATE with LIMIT"},
 	{what: "`Order().Limit().Update`", reason: "UPDATE with LIMIT", on: []placement{broadcast}},
