@@ -3,7 +3,9 @@ package config
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/gormshard/sharding/internal/nearest"
 )
@@ -15,19 +17,20 @@ import (
 // configurations are valid.
 //
 // Tables in allowed may be gone or differ, and so may the data sources that only
-// they use. Everything may where next has a higher RulesVersion; a lower one is an
+// they use. All that may where next has a higher RulesVersion; a lower one is an
 // error. A group's primary may become one that was its replica.
 func (c *Config) Rerouting(next *Config, allowed ...string) error {
 	before, after := c.Expand(), next.Expand()
 	var f faults
+	r := rerouting{faults: &f, before: before, after: after, allowed: map[string]bool{}}
+	r.generators()
 	switch {
 	case after.RulesVersion > before.RulesVersion:
-		return nil
+		return f.err()
 	case after.RulesVersion < before.RulesVersion:
 		f.add("rulesVersion", fmt.Sprintf("is %d, after %d: the configuration is older than the one in force", after.RulesVersion, before.RulesVersion),
 			"raise it beyond that to go back to former rules")
 	}
-	r := rerouting{faults: &f, before: before, after: after, allowed: map[string]bool{}}
 	for _, name := range allowed {
 		r.allowed[name] = true
 	}
@@ -121,6 +124,36 @@ func (r *rerouting) unsharded() {
 		r.add("idLease.dataSource", fmt.Sprintf("is %q, after %q, where worker ids and numbers of keys have been given out", now, lease),
 			"raise rulesVersion once the tables _sharding_worker and _sharding_segment have been copied and all processes have stopped using the former ones")
 	}
+}
+
+// generators looks at those whose worker id is configured. One of the same type and
+// worker id but other properties would begin anew, and might make keys that the
+// one in force makes in the same millisecond.
+func (r *rerouting) generators() {
+	for _, name := range sortedNames(r.after.Sharding.KeyGenerators) {
+		now := r.after.Sharding.KeyGenerators[name]
+		id := workerID(now)
+		if id == nil {
+			continue
+		}
+		for _, then := range r.before.Sharding.KeyGenerators {
+			if strings.EqualFold(then.Type, now.Type) && workerID(then) == id && !reflect.DeepEqual(then, now) {
+				r.add(join("sharding.keyGenerators", name), fmt.Sprintf("has the workerId %v of the one in force, and other properties, so that keys might be given out twice", id),
+					"give it a workerId that nobody has")
+				break
+			}
+		}
+	}
+}
+
+// workerID returns the configured worker id of a generator, nil where it is leased.
+func workerID(g KeyGenerator) any {
+	for name, value := range g.Props {
+		if strings.EqualFold(strings.ReplaceAll(name, "-", ""), "workerId") {
+			return fmt.Sprint(value)
+		}
+	}
+	return nil
 }
 
 // sources looks at the data sources that rules use.

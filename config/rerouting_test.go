@@ -151,6 +151,27 @@ func paths(t *testing.T, err error) []string {
 	return out
 }
 
+func TestAWorkerIDBelongsToOneGenerator(t *testing.T) {
+	with := func(generators string) *Config {
+		return loaded(t, strings.Replace(running, "snowflake: {type: SNOWFLAKE}", generators, 1))
+	}
+	before := with("snowflake: {type: SNOWFLAKE, props: {workerId: 7}}")
+	for generators, safe := range map[string]bool{
+		"snowflake: {type: SNOWFLAKE, props: {workerId: 7}}":                                                                            true,
+		"snowflake: {type: SNOWFLAKE, props: {workerId: 8, maxVibrationOffset: 1}}":                                                     true,
+		"snowflake: {type: SNOWFLAKE}":                                                                                                  true,
+		"snowflake: {type: SNOWFLAKE, props: {worker-id: 7, maxVibrationOffset: 1}}":                                                    false,
+		"snowflake: {type: SNOWFLAKE, props: {workerId: 8}}\n    other: {type: SNOWFLAKE, props: {workerId: 7, maxVibrationOffset: 1}}": false,
+	} {
+		after := with(generators)
+		after.RulesVersion++ // which does not matter
+		got := paths(t, before.Rerouting(after))
+		if (len(got) == 0) != safe {
+			t.Errorf("%s: faults %q", generators, got)
+		}
+	}
+}
+
 func TestPermissionsToRerouteNameTablesThatExist(t *testing.T) {
 	err := loaded(t, running).Rerouting(loaded(t, running), "t_oder")
 	if err == nil || !strings.Contains(err.Error(), `did you mean "t_order"?`) {

@@ -63,8 +63,9 @@ const (
 )
 
 func (u *uses) leave(n int64) {
-	if left := u.count.Add(-n); left&statements == 0 && u.retired.Load() {
-		u.settle(left)
+	// Counted anew: before it was replaced, others may have begun meanwhile.
+	if u.count.Add(-n)&statements == 0 && u.retired.Load() {
+		u.settle(u.count.Load())
 	}
 }
 
