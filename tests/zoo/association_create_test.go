@@ -34,7 +34,7 @@ func TestCreateStoresEveryKindOfAssociation(t *testing.T) {
 				w.t.Error("a key was not set on its model")
 			}
 		}
-		w.equals("foreign keys", []uint{u.Account.UserID, u.Pets[0].UserID, u.Toys[0].OwnerID, *u.Team[0].ManagerID}, []uint{u.ID, u.ID, u.ID, u.ID})
+		w.same("foreign keys", []uint{u.Account.UserID, u.Pets[0].UserID, u.Toys[0].OwnerID, *u.Team[0].ManagerID}, []uint{u.ID, u.ID, u.ID, u.ID})
 	})
 }
 
@@ -53,7 +53,7 @@ func TestCreateOfSeveralStoresTheirAssociations(t *testing.T) {
 		for _, u := range users {
 			var pets []Pet
 			w.must(w.db.Where("user_id = ?", u.ID).Find(&pets).Error)
-			w.equals("pets of "+u.Name, petNames(pets), petNames(u.Pets))
+			w.same("pets of "+u.Name, petNames(pets), petNames(u.Pets))
 		}
 	})
 }
@@ -184,9 +184,9 @@ func TestCreateStoresAnAssociationWithItsKey(t *testing.T) {
 			w.must(w.db.Create(&u).Error)
 		}
 		w.holds("pets", "p1 u1", "p2 u2", "p3 u3", "p4 u4", "p5 u5", "p6 u6", "p7 u7", "p8 u8")
-		w.equals("managers", len(w.rows("users")), 16)
-		w.equals("companies", len(w.rows("companies")), 5)
-		w.equals("their keys", inOrder(w.stored("pets", "id", "")), "11 12 13 14 15 16 17 18")
+		w.same("managers", len(w.rows("users")), 16)
+		w.same("companies", len(w.rows("companies")), 5)
+		w.same("their keys", sorted(w.stored("pets", "id", "")), "11 12 13 14 15 16 17 18")
 	})
 }
 
@@ -205,6 +205,6 @@ func TestCreateThatFailsLeavesNothing(t *testing.T) {
 		err := w.unchanged(func() error {
 			return w.db.Transaction(func(tx *gorm.DB) error { return errors.Join(tx.Create(family("b")).Error, onPurpose) })
 		})
-		w.equals("the error", err.Error(), onPurpose.Error())
+		w.same("the error", err.Error(), onPurpose.Error())
 	})
 }

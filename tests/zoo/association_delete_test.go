@@ -14,16 +14,16 @@ func TestDeleteTakesSelectedAssociationsAlong(t *testing.T) {
 		users := w.families("a", "b", "c", "d")
 		a, b, c, d := users[0], users[1], users[2], users[3]
 		w.must(w.db.Select("Account", "Pets", "Toys", "Languages", "Friends", "Orders").Delete(a).Error)
-		w.equals("a", w.user("a"), "a a.company a.boss †")
+		w.same("a", w.user("a"), "a a.company a.boss †")
 		w.must(w.db.Unscoped().Select("Pets", "Account").Delete(b).Error)
-		w.equals("b", w.user("b"), "")
+		w.same("b", w.user("b"), "")
 		w.must(w.db.Select(clause.Associations).Omit("Company", "Manager").Delete(c).Error)
 		w.holds("accounts", "a.account a †", "c.account c †", "d.account d")
 		w.holds("pets", "a.cat a †", "a.dog a †", "c.cat c †", "c.dog c †", "d.cat d", "d.dog d")
 		w.holds("user_speaks", "- b", "- en", "d d", "d en")
 		w.holds("user_friends", "- b.mate", "- b.pal", "d d.mate", "d d.pal")
 		w.holds("orders", "10 -", "20 -", "10 d", "20 d")
-		w.equals("the team of c", []string{w.user("c.ann"), w.user("c.bob")}, []string{"c.ann - c †", "c.bob - c †"})
+		w.same("the team of c", []string{w.user("c.ann"), w.user("c.bob")}, []string{"c.ann - c †", "c.bob - c †"})
 
 		if err := w.db.Select("Pets").Delete(&User{}).Error; err == nil {
 			t.Error("a user without a key was deleted")

@@ -62,22 +62,22 @@ func TestJoinTableWithMoreThanKeys(t *testing.T) {
 
 		var found []member
 		w.must(w.db.Preload("Clubs").Order("name").Find(&found).Error)
-		w.equals("clubs", []string{clubNames(found[0].Clubs), clubNames(found[1].Clubs), clubNames(found[2].Clubs), clubNames(found[3].Clubs)},
+		w.same("clubs", []string{clubNames(found[0].Clubs), clubNames(found[1].Clubs), clubNames(found[2].Clubs), clubNames(found[3].Clubs)},
 			[]string{"chess tennis", "chess", "chess rowing", "golf"})
 		var clubs []Club
 		w.must(w.db.Model(&found).Where("memberships.role = ?", "member").Association("Clubs").Find(&clubs))
-		w.equals("members' clubs", clubNames(clubs), "chess golf rowing tennis")
+		w.same("members' clubs", clubNames(clubs), "chess golf rowing tennis")
 
 		w.must(w.db.Model(a).Association("Clubs").Delete(&chess)) // softly: the join table has a DeletedAt
 		w.must(w.db.Model(&members[3]).Association("Clubs").Clear())
 		w.holds("memberships", "a chess guest †", "a tennis member", "b chess member", "c chess chair", "c rowing member", "d golf member †")
-		w.equals("counts", []int64{w.db.Model(a).Association("Clubs").Count(), w.db.Model(&found).Association("Clubs").Count(), w.db.Model(&members[3]).Association("Clubs").Count()}, []int64{1, 4, 0})
+		w.same("counts", []int64{w.db.Model(a).Association("Clubs").Count(), w.db.Model(&found).Association("Clubs").Count(), w.db.Model(&members[3]).Association("Clubs").Count()}, []int64{1, 4, 0})
 		w.must(w.db.Preload("Clubs").Order("name").Find(&found).Error)
-		w.equals("clubs", clubNames(found[0].Clubs), "tennis")
+		w.same("clubs", clubNames(found[0].Clubs), "tennis")
 		w.must(w.db.Model(c).Association("Clubs").Unscoped().Replace(&Club{ID: chess.ID}))
 		w.must(w.db.Unscoped().Model(a).Association("Clubs").Clear())
 		w.holds("memberships", "b chess member", "c chess chair", "c rowing member †", "d golf member †")
 		w.must(w.db.Unscoped().Select("Clubs").Delete(c).Error)
-		w.equals("clubs stay", len(w.rows("clubs")), 4)
+		w.same("clubs stay", len(w.rows("clubs")), 4)
 	})
 }

@@ -13,31 +13,31 @@ func TestAssociationOfBelongsTo(t *testing.T) {
 		a := w.families("a", "b")[0]
 		var company Company
 		w.must(w.db.Model(a).Association("Company").Find(&company))
-		w.equals("company", company.Name, "a.company")
+		w.same("company", company.Name, "a.company")
 		var boss User
 		w.must(w.db.Model(a).Association("Manager").Find(&boss, "name LIKE ?", "%.boss"))
-		w.equals("boss", boss.Name, "a.boss")
-		w.equals("count", []int64{w.db.Model(a).Association("Company").Count(), w.db.Model(a).Where("name = ?", "x").Association("Manager").Count()}, []int64{1, 0})
+		w.same("boss", boss.Name, "a.boss")
+		w.same("count", []int64{w.db.Model(a).Association("Company").Count(), w.db.Model(a).Where("name = ?", "x").Association("Manager").Count()}, []int64{1, 0})
 
 		w.must(w.db.Model(a).Association("Company").Append(&Company{Name: "new"}))
 		w.must(w.db.Model(a).Association("Manager").Replace(&User{Name: "new.boss"}))
-		w.equals("model", []string{a.Company.Name, a.Manager.Name}, []string{"new", "new.boss"})
+		w.same("model", []string{a.Company.Name, a.Manager.Name}, []string{"new", "new.boss"})
 		w.holds("companies", "a.company", "b.company", "new")
-		w.equals("user", w.user("a"), "a new new.boss")
+		w.same("user", w.user("a"), "a new new.boss")
 
 		w.must(w.db.Model(a).Association("Company").Delete(&company)) // it is not a's any more
-		w.equals("user", w.user("a"), "a new new.boss")
+		w.same("user", w.user("a"), "a new new.boss")
 		w.must(w.db.Model(a).Association("Company").Delete(&a.Company))
-		w.equals("user", w.user("a"), "a - new.boss")
+		w.same("user", w.user("a"), "a - new.boss")
 		w.must(w.db.Model(a).Association("Manager").Clear())
-		w.equals("user", w.user("a"), "a - -")
-		w.equals("model", []bool{a.CompanyID == nil, a.ManagerID == nil}, []bool{true, true})
+		w.same("user", w.user("a"), "a - -")
+		w.same("model", []bool{a.CompanyID == nil, a.ManagerID == nil}, []bool{true, true})
 
 		w.must(w.db.Model(a).Association("Manager").Append(&User{Name: "last"}))
 		w.must(w.db.Model(a).Association("Manager").Unscoped().Clear())
-		w.equals("manager", w.user("last"), "last - -") // of which GORM lost sight
-		w.equals("user", w.user("a"), "a - -")
-		w.equals("the other", w.user("b"), "b b.company b.boss")
+		w.same("manager", w.user("last"), "last - -") // of which GORM lost sight
+		w.same("user", w.user("a"), "a - -")
+		w.same("the other", w.user("b"), "b b.company b.boss")
 	})
 }
 
@@ -59,20 +59,20 @@ func TestAssociationOfHasMany(t *testing.T) {
 		a := users[0]
 		var pets []Pet
 		w.must(w.db.Model(a).Association("Pets").Find(&pets))
-		w.equals("pets", petNames(pets), "a.cat a.dog")
+		w.same("pets", petNames(pets), "a.cat a.dog")
 		w.must(w.db.Model(a).Association("Pets").Find(&pets, "name LIKE ?", "%.dog"))
-		w.equals("dogs", petNames(pets), "a.dog")
+		w.same("dogs", petNames(pets), "a.dog")
 		w.must(w.db.Model(a).Where("name <> ?", "a.dog").Order("name").Limit(1).Preload("Toy").Association("Pets").Find(&pets))
-		w.equals("with toys", []string{pets[0].Name, pets[0].Toy.Name}, []string{"a.cat", "a.mouse"})
-		w.equals("count", w.db.Model(a).Association("Pets").Count(), int64(2))
-		w.equals("count of cats", w.db.Model(a).Where("name LIKE ?", "%.cat").Association("Pets").Count(), int64(1))
+		w.same("with toys", []string{pets[0].Name, pets[0].Toy.Name}, []string{"a.cat", "a.mouse"})
+		w.same("count", w.db.Model(a).Association("Pets").Count(), int64(2))
+		w.same("count of cats", w.db.Model(a).Where("name LIKE ?", "%.cat").Association("Pets").Count(), int64(1))
 
 		w.must(w.db.Model(a).Association("Pets").Append(&Pet{Name: "fish", Toy: Toy{Name: "fish.toy"}}, []Pet{{Name: "bird"}}[:1]))
 		w.must(w.db.Model(a).Association("Pets").Append(map[string]any{"name": "mapped"}))
 		w.holds("pets", "a.cat a", "a.dog a", "fish a", "bird a", "mapped a", "b.cat b", "b.dog b")
-		w.equals("model", petNames(a.Pets), "a.cat a.dog bird fish")
+		w.same("model", petNames(a.Pets), "a.cat a.dog bird fish")
 		w.must(w.db.Model(a).Association("Pets").Append(a.Pets[0])) // it is a's already
-		w.equals("stored once", len(w.rows("pets")), 7)
+		w.same("stored once", len(w.rows("pets")), 7)
 
 		w.must(w.db.Model(a).Association("Pets").Unscoped().Delete(a.Pets[0], &Pet{Model: gorm.Model{ID: users[1].Pets[0].ID}}))
 		w.holds("pets", "a.cat a †", "a.dog a", "fish a", "bird a", "mapped a", "b.cat b", "b.dog b")
@@ -84,12 +84,12 @@ func TestAssociationOfHasMany(t *testing.T) {
 		// A foreign key that is not the sharding column may become NULL.
 		w.must(w.db.Model(a).Association("Team").Append(&User{Name: "cyd"}))
 		w.must(w.db.Model(a).Association("Team").Delete(&a.Team[0]))
-		w.equals("ann", w.user("a.ann"), "a.ann - -")
+		w.same("ann", w.user("a.ann"), "a.ann - -")
 		w.must(w.db.Model(a).Association("Team").Replace(&User{Name: "dan"}))
-		w.equals("team", []string{w.user("a.bob"), w.user("cyd"), w.user("dan")}, []string{"a.bob - -", "cyd - -", "dan - a"})
+		w.same("team", []string{w.user("a.bob"), w.user("cyd"), w.user("dan")}, []string{"a.bob - -", "cyd - -", "dan - a"})
 		w.must(w.db.Model(a).Association("Team").Clear())
-		w.equals("dan", w.user("dan"), "dan - -")
-		w.equals("the other's", w.user("b.ann"), "b.ann - b")
+		w.same("dan", w.user("dan"), "dan - -")
+		w.same("the other's", w.user("b.ann"), "b.ann - b")
 	})
 }
 
@@ -98,10 +98,10 @@ func TestAssociationOfHasOne(t *testing.T) {
 		a := w.families("a", "b")[0]
 		var account Account
 		w.must(w.db.Model(a).Association("Account").Find(&account))
-		w.equals("account", account.Number, "a.account")
-		w.equals("count", w.db.Model(a).Association("Account").Count(), int64(1))
+		w.same("account", account.Number, "a.account")
+		w.same("count", w.db.Model(a).Association("Account").Count(), int64(1))
 		w.must(w.db.Model(a).Association("Account").Unscoped().Replace(&Account{Number: "new"}))
-		w.equals("model", a.Account.Number, "new")
+		w.same("model", a.Account.Number, "new")
 		w.holds("accounts", "a.account a †", "new a", "b.account b")
 		w.must(w.db.Model(a).Association("Account").Unscoped().Delete(&a.Account))
 		w.holds("accounts", "a.account a †", "new a †", "b.account b")
@@ -111,7 +111,7 @@ func TestAssociationOfHasOne(t *testing.T) {
 
 		var toy Toy
 		w.must(w.db.Model(a.Pets[0]).Association("Toy").Find(&toy))
-		w.equals("toy of a pet", toy.Name, "a.mouse")
+		w.same("toy of a pet", toy.Name, "a.mouse")
 		w.must(w.db.Model(a.Pets[0]).Association("Toy").Unscoped().Replace(&Toy{Name: "bell"}))
 		w.holds("toys", "a.ball a users", "a.kite a users", "a.mouse a.cat pets †", "bell a.cat pets", "b.ball b users", "b.kite b users", "b.mouse b.cat pets")
 	})
@@ -122,9 +122,9 @@ func TestAssociationOfPolymorphic(t *testing.T) {
 		a := w.families("a", "b")[0]
 		var toys []Toy
 		w.must(w.db.Model(a).Association("Toys").Find(&toys))
-		w.equals("toys", toyNames(toys), "a.ball a.kite")
+		w.same("toys", toyNames(toys), "a.ball a.kite")
 		w.must(w.db.Model(a).Association("Toys").Append(&Toy{Name: "hoop"}))
-		w.equals("count", w.db.Model(a).Association("Toys").Count(), int64(3))
+		w.same("count", w.db.Model(a).Association("Toys").Count(), int64(3))
 		w.must(w.db.Model(a).Association("Toys").Unscoped().Delete(&a.Toys[0]))
 		w.holds("toys", "a.ball a users †", "a.kite a users", "hoop a users", "a.mouse a.cat pets", "b.ball b users", "b.kite b users", "b.mouse b.cat pets")
 		w.must(w.db.Model(a).Association("Toys").Unscoped().Replace(&Toy{Name: "top"}))
@@ -142,13 +142,13 @@ func TestAssociationOfManyToMany(t *testing.T) {
 		a, b := users[0], users[1]
 		var languages []Language
 		w.must(w.db.Model(a).Association("Languages").Find(&languages))
-		w.equals("languages", codes(languages), "a en")
+		w.same("languages", codes(languages), "a en")
 		w.must(w.db.Model(a).Where("languages.code = ?", "en").Association("Languages").Find(&languages, "languages.name <> ?", "x"))
-		w.equals("found", codes(languages), "en")
+		w.same("found", codes(languages), "en")
 		var friends []User
 		w.must(w.db.Model(a).Order("users.name DESC").Limit(1).Association("Friends").Find(&friends))
-		w.equals("last friend", userNames(friends), "a.pal")
-		w.equals("counts", []int64{w.db.Model(a).Association("Languages").Count(), w.db.Model(a).Association("Friends").Count()}, []int64{2, 2})
+		w.same("last friend", userNames(friends), "a.pal")
+		w.same("counts", []int64{w.db.Model(a).Association("Languages").Count(), w.db.Model(a).Association("Friends").Count()}, []int64{2, 2})
 
 		w.must(w.db.Model(a).Association("Languages").Append([]Language{{Code: "fr", Name: "French"}, {Code: "en", Name: "not written"}}))
 		w.must(w.db.Model(a).Association("Languages").Append(map[string]any{"code": "it", "name": "Italian"}))
@@ -162,7 +162,7 @@ func TestAssociationOfManyToMany(t *testing.T) {
 		w.must(w.db.Model(a).Association("Languages").Delete(&Language{Code: "en"}, &Language{Code: "b"}))
 		w.must(w.db.Model(a).Association("Friends").Delete(b))
 		w.holds("user_speaks", "a a", "a fr", "a it", "b b", "b en", "b fr", "b nowhere")
-		w.equals("model", codes(a.Languages), "a fr it")
+		w.same("model", codes(a.Languages), "a fr it")
 		w.must(w.db.Model(a).Association("Languages").Replace(&Language{Code: "fr"}, &Language{Code: "es", Name: "Spanish"}))
 		w.must(w.db.Model(a).Association("Friends").Replace(b))
 		w.holds("user_speaks", "a fr", "a es", "b b", "b en", "b fr", "b nowhere")
@@ -170,7 +170,7 @@ func TestAssociationOfManyToMany(t *testing.T) {
 		w.must(w.db.Model(a).Association("Languages").Clear(), w.db.Model(b).Association("Friends").Unscoped().Clear())
 		w.holds("user_speaks", "b b", "b en", "b fr", "b nowhere")
 		w.holds("user_friends", "a b")
-		w.equals("languages stay", len(w.rows("languages")), 6)
+		w.same("languages stay", len(w.rows("languages")), 6)
 	})
 }
 
@@ -187,16 +187,16 @@ func TestAssociationsOfSeveral(t *testing.T) {
 		for _, name := range []string{"Account", "Pets", "Toys", "Company", "Manager", "Team", "Languages", "Friends", "Orders"} {
 			counts = append(counts, all.Session(&gorm.Session{}).Association(name).Count())
 		}
-		w.equals("counts", counts, []int64{3, 6, 6, 3, 3, 6, 6, 6, 6})
+		w.same("counts", counts, []int64{3, 6, 6, 3, 3, 6, 6, 6, 6})
 		var pets []Pet
 		w.must(all.Session(&gorm.Session{}).Order("name DESC").Limit(4).Offset(1).Association("Pets").Find(&pets))
-		w.equals("pets", []string{pets[0].Name, petNames(pets)}, []string{"c.cat", "a.dog b.cat b.dog c.cat"})
+		w.same("pets", []string{pets[0].Name, petNames(pets)}, []string{"c.cat", "a.dog b.cat b.dog c.cat"})
 		var languages []Language
 		w.must(all.Session(&gorm.Session{}).Association("Languages").Find(&languages))
-		w.equals("languages", codes(languages), "a b c en en en")
+		w.same("languages", codes(languages), "a b c en en en")
 		var friends []User
 		w.must(all.Session(&gorm.Session{}).Association("Friends").Find(&friends))
-		w.equals("friends", userNames(friends), "a.mate a.pal b.mate b.pal c.mate c.pal")
+		w.same("friends", userNames(friends), "a.mate a.pal b.mate b.pal c.mate c.pal")
 
 		on := func(name string) *gorm.Association { return w.db.Model(&users).Association(name) }
 		w.must(on("Pets").Append(&Pet{Name: "1"}, &Pet{Name: "2"}, &Pet{Name: "3"}))
@@ -212,15 +212,15 @@ func TestAssociationsOfSeveral(t *testing.T) {
 		w.must(on("Manager").Replace(&User{Name: "ma"}, &User{Name: "mb"}, &User{Name: "mc"}))
 		w.must(on("Pets").Unscoped().Replace(&Pet{Name: "pa"}, &Pet{Name: "pb"}, &Pet{Name: "pc"}))
 		w.holds("user_speaks", "a r", "b s", "c r")
-		w.equals("users", []string{w.user("a"), w.user("b"), w.user("c")}, []string{"a x ma", "b y mb", "c z mc"})
+		w.same("users", []string{w.user("a"), w.user("b"), w.user("c")}, []string{"a x ma", "b y mb", "c z mc"})
 		w.holds("pets", "a.cat a †", "a.dog a †", "1 a †", "b.cat b †", "b.dog b †", "2 b †", "c.cat c †", "c.dog c †", "3 c †", "pa a", "pb b", "pc c")
 
 		w.must(on("Languages").Delete(&Language{Code: "r"}), on("Company").Delete(&users[0].Company, &users[1].Company))
 		w.holds("user_speaks", "b s")
-		w.equals("users", []string{w.user("a"), w.user("b"), w.user("c")}, []string{"a - ma", "b - mb", "c z mc"})
+		w.same("users", []string{w.user("a"), w.user("b"), w.user("c")}, []string{"a - ma", "b - mb", "c z mc"})
 		// GORM saves c's company with the map of new values, and so writes it to all.
 		w.must(on("Manager").Clear(), on("Friends").Clear(), on("Toys").Unscoped().Clear(), on("Account").Unscoped().Clear())
-		w.equals("users", []string{w.user("a"), w.user("b"), w.user("c")}, []string{"a z -", "b z -", "c z -"})
+		w.same("users", []string{w.user("a"), w.user("b"), w.user("c")}, []string{"a z -", "b z -", "c z -"})
 		w.holds("user_friends")
 		w.holds("accounts", "a.account a †", "b.account b †", "c.account c †")
 	})

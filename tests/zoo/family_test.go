@@ -5,7 +5,6 @@ package zoo_test
 import (
 	"database/sql"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -239,18 +238,4 @@ func toyNames(toys []Toy) string {
 	}
 	slices.Sort(out)
 	return strings.Join(out, " ")
-}
-
-// equals fails the test when two values differ.
-func (w *way) equals(what string, got, want any) {
-	w.t.Helper()
-	if !reflect.DeepEqual(got, want) {
-		w.t.Errorf("%s: got %v, want %v", what, got, want)
-	}
-}
-
-// inOrder are texts in order, in one.
-func inOrder(texts []string) string {
-	slices.Sort(texts)
-	return strings.Join(texts, " ")
 }

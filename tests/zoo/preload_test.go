@@ -27,22 +27,22 @@ func TestPreloadOfEveryKind(t *testing.T) {
 		var users []User
 		all := w.db.Preload("Account").Preload("Pets").Preload("Toys").Preload("Company").Preload("Manager").Preload("Team").Preload("Languages").Preload("Friends").Preload("Orders")
 		w.must(all.Session(&gorm.Session{}).Order("name").Find(&users).Error)
-		w.equals("number of users", len(users), 12)
-		w.equals("a", loaded(&users[0]), wantA)
-		w.equals("a.ann", loaded(&users[1]), "a.ann: ; ; ; ; a; ; ; ; 0")
-		w.equals("a.boss", loaded(&users[3]), "a.boss: ; ; ; ; a; ; ; 0")
+		w.same("number of users", len(users), 12)
+		w.same("a", loaded(&users[0]), wantA)
+		w.same("a.ann", loaded(&users[1]), "a.ann: ; ; ; ; a; ; ; ; 0")
+		w.same("a.boss", loaded(&users[3]), "a.boss: ; ; ; ; a; ; ; 0")
 		var one User
 		w.must(all.Session(&gorm.Session{}).Where("name = ?", "a").First(&one).Error)
-		w.equals("one", loaded(&one), wantA)
+		w.same("one", loaded(&one), wantA)
 		var associations User
 		w.must(w.db.Preload(clause.Associations).Take(&associations, "name = ?", "a").Error)
-		w.equals("associations", loaded(&associations), wantA)
+		w.same("associations", loaded(&associations), wantA)
 		var pointers []*User
 		w.must(w.db.Preload(clause.Associations).Where("name IN ?", []string{"a", "b"}).Order("name DESC").Find(&pointers).Error)
-		w.equals("pointers", loaded(pointers[1]), wantA)
+		w.same("pointers", loaded(pointers[1]), wantA)
 		var none []User
 		w.must(all.Session(&gorm.Session{}).Where("name = ?", "nobody").Find(&none).Error)
-		w.equals("nobody", len(none), 0)
+		w.same("nobody", len(none), 0)
 	})
 }
 
@@ -63,15 +63,15 @@ func TestPreloadNested(t *testing.T) {
 		w.must(w.db.Where("name IN ?", []string{"a", "b"}).Order("name").Preload("Manager.Company").Preload("Manager.Pets.Toy").Preload("Friends.Languages").
 			Preload("Team.Friends").Preload("Orders.Items").Preload("Pets.Toy").Find(&users).Error)
 		for _, u := range users {
-			w.equals("company", u.Manager.Company.Name, u.Name+".deep")
-			w.equals("toy", u.Manager.Pets[0].Toy.Name, u.Name+".boss.toy")
+			w.same("company", u.Manager.Company.Name, u.Name+".deep")
+			w.same("toy", u.Manager.Pets[0].Toy.Name, u.Name+".boss.toy")
 			pal := slices.IndexFunc(u.Friends, func(f *User) bool { return f.Name == u.Name+".pal" })
-			w.equals("languages", codes(u.Friends[pal].Languages), "fr")
+			w.same("languages", codes(u.Friends[pal].Languages), "fr")
 			ann := slices.IndexFunc(u.Team, func(f User) bool { return f.Name == u.Name+".ann" })
-			w.equals("third", userNames(u.Team[ann].Friends), u.Name+".third")
-			w.equals("items", []int{len(u.Orders), len(u.Orders[0].Items), len(u.Orders[1].Items)}, []int{2, 2, 2})
+			w.same("third", userNames(u.Team[ann].Friends), u.Name+".third")
+			w.same("items", []int{len(u.Orders), len(u.Orders[0].Items), len(u.Orders[1].Items)}, []int{2, 2, 2})
 			cat := slices.IndexFunc(u.Pets, func(p *Pet) bool { return p.Name == u.Name+".cat" })
-			w.equals("toys", []string{u.Pets[cat].Toy.Name, u.Pets[1-cat].Toy.Name}, []string{u.Name + ".mouse", ""})
+			w.same("toys", []string{u.Pets[cat].Toy.Name, u.Pets[1-cat].Toy.Name}, []string{u.Name + ".mouse", ""})
 		}
 	})
 }
@@ -83,23 +83,23 @@ func TestPreloadWithConditions(t *testing.T) {
 		first := func(preload func(db *gorm.DB) *gorm.DB) *User {
 			var users []User
 			w.must(preload(w.db).Where("name IN ?", names).Order("name").Find(&users).Error)
-			w.equals("number", len(users), 3)
+			w.same("number", len(users), 3)
 			return &users[1]
 		}
-		w.equals("condition", petNames(first(func(db *gorm.DB) *gorm.DB { return db.Preload("Pets", "name LIKE ?", "%.dog") }).Pets), "b.dog")
-		w.equals("struct condition", petNames(first(func(db *gorm.DB) *gorm.DB { return db.Preload("Pets", Pet{Name: "b.cat"}) }).Pets), "b.cat")
+		w.same("condition", petNames(first(func(db *gorm.DB) *gorm.DB { return db.Preload("Pets", "name LIKE ?", "%.dog") }).Pets), "b.dog")
+		w.same("struct condition", petNames(first(func(db *gorm.DB) *gorm.DB { return db.Preload("Pets", Pet{Name: "b.cat"}) }).Pets), "b.cat")
 		u := first(func(db *gorm.DB) *gorm.DB {
 			return db.Preload("Pets", func(db *gorm.DB) *gorm.DB { return db.Order("pets.name DESC") })
 		})
-		w.equals("order", []string{u.Pets[0].Name, u.Pets[1].Name}, []string{"b.dog", "b.cat"})
+		w.same("order", []string{u.Pets[0].Name, u.Pets[1].Name}, []string{"b.dog", "b.cat"})
 		u = first(func(db *gorm.DB) *gorm.DB {
 			return db.Preload("Languages", func(db *gorm.DB) *gorm.DB { return db.Select("code").Order("languages.code DESC") })
 		})
-		w.equals("columns", u.Languages, []Language{{Code: "en"}, {Code: "b"}})
+		w.same("columns", u.Languages, []Language{{Code: "en"}, {Code: "b"}})
 		u = first(func(db *gorm.DB) *gorm.DB {
 			return db.Preload("Friends", func(db *gorm.DB) *gorm.DB { return db.Order("name").Limit(3) })
 		})
-		w.equals("limit over all", userNames(u.Friends), "b.mate")
+		w.same("limit over all", userNames(u.Friends), "b.mate")
 		u = first(func(db *gorm.DB) *gorm.DB {
 			if w.limited() {
 				return db.Preload("Pets", "name = ?", "b.cat")
@@ -108,17 +108,17 @@ func TestPreloadWithConditions(t *testing.T) {
 				return db.Joins("JOIN toys ON toys.owner_id = pets.id AND toys.owner_type = 'pets'")
 			})
 		})
-		w.equals("join", petNames(u.Pets), "b.cat")
+		w.same("join", petNames(u.Pets), "b.cat")
 		u = first(func(db *gorm.DB) *gorm.DB {
 			return db.Preload("Pets.Toy", "name = ?", "none").Preload("Pets", "name LIKE ?", "%.cat")
 		})
-		w.equals("nested", []string{petNames(u.Pets), u.Pets[0].Toy.Name}, []string{"b.cat", ""})
+		w.same("nested", []string{petNames(u.Pets), u.Pets[0].Toy.Name}, []string{"b.cat", ""})
 		w.must(w.db.Where("name LIKE ?", "%.cat").Delete(&Pet{}).Error)
-		w.equals("deleted", petNames(first(func(db *gorm.DB) *gorm.DB { return db.Preload("Pets") }).Pets), "b.dog")
-		w.equals("unscoped", petNames(first(func(db *gorm.DB) *gorm.DB {
+		w.same("deleted", petNames(first(func(db *gorm.DB) *gorm.DB { return db.Preload("Pets") }).Pets), "b.dog")
+		w.same("unscoped", petNames(first(func(db *gorm.DB) *gorm.DB {
 			return db.Preload("Pets", func(db *gorm.DB) *gorm.DB { return db.Unscoped() })
 		}).Pets), "b.cat b.dog")
-		w.equals("unscoped outside", petNames(first(func(db *gorm.DB) *gorm.DB { return db.Unscoped().Preload("Pets") }).Pets), "b.cat b.dog")
+		w.same("unscoped outside", petNames(first(func(db *gorm.DB) *gorm.DB { return db.Unscoped().Preload("Pets") }).Pets), "b.cat b.dog")
 	})
 }
 
@@ -150,7 +150,7 @@ func TestPreloadOfManyParents(t *testing.T) {
 		}
 		var found []User
 		w.must(w.db.Preload("Pets").Preload("Languages").Preload("Friends").Order("name").Find(&found).Error)
-		w.equals("number", len(found), n)
+		w.same("number", len(found), n)
 		check(found, 0)
 
 		var batch []User
@@ -163,11 +163,11 @@ func TestPreloadOfManyParents(t *testing.T) {
 			return nil
 		})
 		w.must(tx.Error)
-		w.equals("in batches", []int64{int64(seen), tx.RowsAffected}, []int64{n, n})
+		w.same("in batches", []int64{int64(seen), tx.RowsAffected}, []int64{n, n})
 		if w.limited() {
 			return
 		}
-		w.equals("associations of all", []int64{w.db.Model(&found).Association("Pets").Count(), w.db.Model(&found).Association("Friends").Count(), w.db.Model(&found).Association("Languages").Count()}, []int64{2 * n, 2 * n, n + 84})
+		w.same("associations of all", []int64{w.db.Model(&found).Association("Pets").Count(), w.db.Model(&found).Association("Friends").Count(), w.db.Model(&found).Association("Languages").Count()}, []int64{2 * n, 2 * n, n + 84})
 	})
 }
 
@@ -206,7 +206,7 @@ func TestPreloadOfEmbedded(t *testing.T) {
 			var found []authored
 			w.must(preload(w.db).Where("name IN ?", []string{"a", "b"}).Order("name").Find(&found).Error)
 			for _, u := range found {
-				w.equals("embedded", []string{u.People.Company.Name, u.People.Manager.Name, petNames(u.People.Pets), u.People.Deep.Account.Number},
+				w.same("embedded", []string{u.People.Company.Name, u.People.Manager.Name, petNames(u.People.Pets), u.People.Deep.Account.Number},
 					[]string{u.Name + ".company", u.Name + ".boss", u.Name + ".cat " + u.Name + ".dog", u.Name + ".account"})
 			}
 		}
@@ -230,31 +230,31 @@ func TestJoinsOfAssociations(t *testing.T) {
 			return found
 		}
 		found := find(w.db.Joins("Company"))
-		w.equals("companies", []string{found[0].Company.Name, found[1].Company.Name, found[2].Company.Name}, []string{"a.company", "a.deep", "b.company"})
+		w.same("companies", []string{found[0].Company.Name, found[1].Company.Name, found[2].Company.Name}, []string{"a.company", "a.deep", "b.company"})
 		found = find(w.db.Joins("Account"))
-		w.equals("accounts", []string{found[0].Account.Number, found[1].Account.Number}, []string{"a.account", "a.boss.account"})
+		w.same("accounts", []string{found[0].Account.Number, found[1].Account.Number}, []string{"a.account", "a.boss.account"})
 		found = find(w.db.InnerJoins("Account", w.db.Where(&Account{Number: "b.account"})))
-		w.equals("inner", loaded(&found[0]), "b: b.account; ; ; ; ; ; ; 0")
+		w.same("inner", loaded(&found[0]), "b: b.account; ; ; ; ; ; ; 0")
 		found = find(w.db.Joins("Account", w.db.Where(&Account{Number: "b.account"})))
-		w.equals("with condition", []any{len(found), found[0].Account.Number, found[2].Account.Number}, []any{3, "", "b.account"})
+		w.same("with condition", []any{len(found), found[0].Account.Number, found[2].Account.Number}, []any{3, "", "b.account"})
 		found = find(w.db.Joins("Manager"))
-		w.equals("managers", []any{len(found), found[0].Manager.Name, found[1].Manager == nil, found[2].Manager.Name}, []any{3, "a.boss", true, "b.boss"})
+		w.same("managers", []any{len(found), found[0].Manager.Name, found[1].Manager == nil, found[2].Manager.Name}, []any{3, "a.boss", true, "b.boss"})
 		found = find(w.db.InnerJoins("Manager"))
-		w.equals("inner managers", []any{len(found), found[0].Manager.Name, found[1].Manager.Name}, []any{2, "a.boss", "b.boss"})
+		w.same("inner managers", []any{len(found), found[0].Manager.Name, found[1].Manager.Name}, []any{2, "a.boss", "b.boss"})
 		found = find(w.db.Joins("Manager.Company").Joins("Company").Joins("Manager.Account"))
-		w.equals("nested", []any{len(found), found[0].Manager.Company.Name, found[0].Company.Name, found[0].Manager.Account.Number, found[1].Manager == nil}, []any{3, "a.deep", "a.company", "a.boss.account", true})
+		w.same("nested", []any{len(found), found[0].Manager.Company.Name, found[0].Company.Name, found[0].Manager.Account.Number, found[1].Manager == nil}, []any{3, "a.deep", "a.company", "a.boss.account", true})
 		found = find(w.db.Joins("Manager", w.db.Omit("age")).Joins("Company", w.db.Select("name")))
-		w.equals("some columns", []any{found[0].Manager.Name, found[0].Company}, []any{"a.boss", Company{Name: "a.company"}})
+		w.same("some columns", []any{found[0].Manager.Name, found[0].Company}, []any{"a.boss", Company{Name: "a.company"}})
 		found = find(w.db.Joins("Manager").Preload("Manager.Account").Preload("Manager.Languages").Preload("Pets").Where("Manager.name = ?", "a.boss"))
-		w.equals("with preload", []any{len(found), found[0].Manager.Account.Number, petNames(found[0].Pets)}, []any{1, "a.boss.account", "a.cat a.dog"})
+		w.same("with preload", []any{len(found), found[0].Manager.Account.Number, petNames(found[0].Pets)}, []any{1, "a.boss.account", "a.cat a.dog"})
 		var one User
 		w.must(w.db.Joins("Company").Joins("Manager").First(&one, "users.name = ?", "c").Error)
-		w.equals("one", []string{one.Company.Name, one.Manager.Name}, []string{"c.company", "c.boss"})
+		w.same("one", []string{one.Company.Name, one.Manager.Name}, []string{"c.company", "c.boss"})
 		var count int64
 		w.must(w.db.Model(&User{}).InnerJoins("Company").Count(&count).Error)
-		w.equals("count", count, int64(6))
+		w.same("count", count, int64(6))
 		var pets []Pet
 		w.must(w.db.Joins("Toy").Order("pets.name").Find(&pets).Error)
-		w.equals("polymorphic", []any{len(pets), pets[0].Toy.Name, pets[1].Toy.Name}, []any{6, "a.mouse", ""})
+		w.same("polymorphic", []any{len(pets), pets[0].Toy.Name, pets[1].Toy.Name}, []any{6, "a.mouse", ""})
 	})
 }

@@ -63,8 +63,7 @@ var refusals = refusalList{met: map[*refusal]bool{}, of: []refusal{
 	// An upsert does not tell which rows the first data source has numbered.
 	{what: "`OnConflict` on a unique column", reason: "which row gets which number", on: []placement{broadcast}},
 	// SQLite skips the row, and tells nothing of it.
-	{what: "`OnConflict{DoNothing}`", reason: "a node returns nothing for a row it skips", sqlite: true},
-	{what: "`Create` with all associations", reason: "a node returns nothing for a row it skips", sqlite: true},
+	{what: "`OnConflict{DoNothing}`", reason: "RETURNING of an insert that skipped rows", sqlite: true},
 	// A SQLite database cannot be given the rows of the others.
 	{what: "`Joins(self)`", reason: "LEFT JOIN with users", sqlite: true},
 	{what: "a subquery as value", reason: "subquery on users", sqlite: true},
