@@ -32,6 +32,15 @@ func TestRowsThatCannotBeMergedAreGathered(t *testing.T) {
 	})
 }
 
+// TestExecutableCommentsAreReadAsTheServerReadsThem compares one that MariaDB reads, by
+// which the statement is routed, and one that no server does.
+func TestExecutableCommentsAreReadAsTheServerReadsThem(t *testing.T) {
+	compare(t, []query{
+		{sql: "SELECT /*!50000 id */ FROM t_ent_order /*M! WHERE ent_id = 1 */"},
+		{sql: "SELECT id /*!99999 , ent_id */ FROM t_ent_order WHERE ent_id IN (1, 2) ORDER BY id"},
+	})
+}
+
 // TestAnotherFormNeedsNoOtherConnection has pools of one connection: what the first
 // form held is given back before the second takes any.
 func TestAnotherFormNeedsNoOtherConnection(t *testing.T) {
