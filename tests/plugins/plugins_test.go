@@ -4,6 +4,7 @@ package plugins_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -316,7 +317,10 @@ func TestDBResolverIsRefusedInBothOrders(t *testing.T) {
 	})
 	t.Run("after, with replicas", func(t *testing.T) {
 		db := open(t, cfg, gorm.Config{})
-		replica := dbresolver.Config{Replicas: []gorm.Dialector{mysql.Open(server.DSN("resolver_1"))}}
+		pool, err := sql.Open("mysql", server.DSN("resolver_1")) // dbresolver leaves pools of its own open when it fails
+		must(t, err)
+		defer pool.Close()
+		replica := dbresolver.Config{Replicas: []gorm.Dialector{mysql.New(mysql.Config{Conn: pool})}}
 		refused(db.Use(dbresolver.Register(replica)))
 		refused(db.Find(&[]note{}).Error)
 	})
