@@ -248,7 +248,10 @@ func (r *sphere) rules(s *section, tags []string) {
 	seen := map[string]string{}
 	for _, first := range []bool{true, false} {
 		for i, item := range list {
-			at, tag := fmt.Sprintf("%s[%d]", path, i), tags[i]
+			at, tag := fmt.Sprintf("%s[%d]", path, i), ""
+			if i < len(tags) { // a list that stands elsewhere, as an alias, has none
+				tag = tags[i]
+			}
 			if (tag == "READWRITE_SPLITTING") != first {
 				continue
 			}

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -414,4 +415,38 @@ dataSources:
 	}
 	_, err = ParseShardingSphere([]byte(`dataSources: {ds: {jdbcUrl: "jdbc:mysql://h/d", username: "$${TEST_NO_USER}"}}`))
 	wantFaults(t, err, "dataSources.ds.username: the environment variable TEST_NO_USER is not set")
+}
+
+func TestRulesThatStandElsewhereHaveNoTags(t *testing.T) {
+	_, err := ParseShardingSphere([]byte("mode: &m {repository: [{tables: {}}]}\nrules: [&r {a: b}, *r]\n"))
+	wantFaults(t, err,
+		"rules[0]: has no tag; write its kind before it, such as - !SHARDING",
+		"rules[1]: has no tag; write its kind before it, such as - !SHARDING",
+	)
+	_, err = ParseShardingSphere([]byte("props: &p\nmode: {repository: &m [{tables: {}}]}\nrules: *m\n"))
+	wantFaults(t, err, "rules[0]: has no tag; write its kind before it, such as - !SHARDING")
+}
+
+func FuzzParseShardingSphere(f *testing.F) {
+	for _, path := range []string{"testdata/shardingsphere/full.yaml", "testdata/shardingsphere/refused.yaml"} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+	}
+	f.Add(sphereSources + "rules: [!SHARDING {tables: {t: }, bindingTables: [[1], x], autoTables: {t: {actualDataSources: 5}}}, !SINGLE {tables: [.*, a.*]}]")
+	f.Add("dataSources: {a: {jdbcUrl: 'jdbc:mysql://h/d?sessionVariables=a=1,b'}}\nrules: [!READWRITE_SPLITTING {dataSources: {g: {props: {writeDataSourceName: a}}}}]")
+	f.Fuzz(func(t *testing.T, text string) {
+		cfg, err := ParseShardingSphere([]byte(text))
+		if err != nil {
+			if !errors.Is(err, fault.ErrConfig) {
+				t.Errorf("no ErrConfig: %v", err)
+			}
+			return
+		}
+		if err := cfg.Validate(); err != nil {
+			t.Errorf("was valid: %v", err)
+		}
+	})
 }
