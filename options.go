@@ -2,6 +2,8 @@ package sharding
 
 import (
 	"context"
+	"errors"
+	"sync"
 
 	"gorm.io/driver/mysql"
 	"gorm.io/gorm"
@@ -22,6 +24,16 @@ type options struct {
 	generators map[string]keygen.Factory
 	balancers  map[string]readwrite.Factory
 	trace      shardkernel.Tracer
+
+	// types returns the registries with the types of the application, the same ones
+	// for all configurations.
+	types func() (types, error)
+}
+
+// types are the algorithms and key generators that a configuration may name.
+type types struct {
+	algorithms *algorithm.Registry
+	generators *keygen.Registry
 }
 
 // UnitTrace reports one unit: a statement sent to one data source. It carries no
@@ -74,7 +86,24 @@ func newOptions(opts []Option) *options {
 	for _, opt := range opts {
 		opt(o)
 	}
+	o.types = sync.OnceValues(o.register)
 	return o
+}
+
+// register returns the built-in types and those of the application.
+func (o *options) register() (types, error) {
+	all := types{algorithm.NewRegistry(), keygen.NewRegistry()}
+	var errs []error
+	for name, factory := range o.algorithms {
+		errs = append(errs, all.algorithms.Register(name, factory))
+	}
+	for name, factory := range o.generators {
+		errs = append(errs, all.generators.Register(name, factory))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return types{}, &fault.ConfigError{Path: "options", Err: err}
+	}
+	return all, nil
 }
 
 func openMySQL(dsn string) gorm.Dialector {

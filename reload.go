@@ -1,6 +1,9 @@
 package sharding
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"reflect"
 	"time"
 
@@ -49,9 +52,12 @@ func AllowRerouting(tables ...string) ReloadOption {
 //
 // What makes rows that are stored unfindable is refused with ErrConfig, unless
 // AllowRerouting names the table or the configuration has a higher rulesVersion:
-// other nodes, strategies or algorithms of a table, a table that is gone, a data
-// source that leads elsewhere. A configuration with a lower rulesVersion is
-// refused, and so is an empty one.
+// other nodes, strategies or algorithms of a table, a table that is gone, a rule for
+// a table that had none and has rows in the default data source, a data source that
+// leads elsewhere or is new where broadcast tables have copies, another schema. So is
+// what could make keys twice: another counter of SEGMENT, or configured worker ids in
+// the place of leased ones. A configuration with a lower rulesVersion is refused, and
+// so is an empty one.
 //
 // Reload must not be called by what a statement waits for, such as a hook or a
 // trace. Reloads run one after the other.
@@ -95,12 +101,31 @@ func (g *generation) next(cfg *config.Config, o *options, caller *callerPool, op
 	if err := g.cfg.Rerouting(cfg, allowed.rerouting...); err != nil {
 		return nil, err
 	}
+	if err := g.keepsRows(g.cfg.Claimed(cfg, allowed.rerouting...)); err != nil {
+		return nil, err
+	}
 	next, err := open(cfg, rules, o, caller, g)
 	if err != nil {
 		return nil, err
 	}
 	next.number, next.since = g.number+1, time.Now()
 	return next, nil
+}
+
+// keepsRows fails where one of the tables, which have no rule yet, has rows in the
+// default data source, which a rule for it would leave behind.
+func (g *generation) keepsRows(tables []string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	inhabited, err := g.kernel.Inhabited(ctx, tables)
+	errs := []error{err}
+	for _, name := range inhabited {
+		errs = append(errs, &fault.ConfigError{
+			Path: "sharding", Reason: fmt.Sprintf("table %q has rows in data source %q, where it had no rule, and gets one by which they would not be found", name, g.cfg.DefaultSourceName()),
+			Remedy: fmt.Sprintf("raise rulesVersion once its rows are where the new rules look for them, or reload with sharding.AllowRerouting(%q)", name),
+		})
+	}
+	return errors.Join(errs...)
 }
 
 // moved reports whether statements under the configuration before may go to other

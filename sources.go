@@ -19,7 +19,6 @@ import (
 	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/readwrite"
 	"github.com/gormshard/sharding/shardkernel"
-	"github.com/gormshard/sharding/shardkernel/algorithm"
 	"github.com/gormshard/sharding/shardkernel/keygen"
 )
 
@@ -120,18 +119,11 @@ func compile(cfg *config.Config, o *options, before *generation) (*shardkernel.R
 	if cfg == nil {
 		return nil, errNoConfig
 	}
-	algorithms, generators := algorithm.NewRegistry(), keygen.NewRegistry()
-	var errs []error
-	for name, factory := range o.algorithms {
-		errs = append(errs, algorithms.Register(name, factory))
+	types, err := o.types()
+	if err != nil {
+		return nil, err
 	}
-	for name, factory := range o.generators {
-		errs = append(errs, generators.Register(name, factory))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, &fault.ConfigError{Path: "options", Err: err}
-	}
-	return shardkernel.Recompile(cfg, algorithms, generators, func(name string) keygen.Generator { return before.generator(cfg, name) })
+	return shardkernel.Recompile(cfg, types.algorithms, types.generators, func(name string) keygen.Generator { return before.generator(cfg, name) })
 }
 
 func (s *sources) open(name string, ds config.DataSource, o *options, caller *callerPool) error {

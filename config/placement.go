@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -21,8 +22,8 @@ type placement struct {
 
 // Fingerprint returns a short text that is the same for two configurations whose
 // rows are on the same nodes: it changes with the nodes, strategies and
-// algorithms of sharded tables, with the names of broadcast tables, and with the
-// data sources of tables without a rule. Two processes on one database that show
+// algorithms of sharded tables, with the names of broadcast tables and the data
+// sources that have them, and with the data sources of tables without a rule. Two processes on one database that show
 // different ones do not find each other's rows.
 func (c *Config) Fingerprint() string {
 	long := c.Expand()
@@ -33,6 +34,9 @@ func (c *Config) Fingerprint() string {
 		fmt.Fprintf(h, "%q %q %q %q\n", name, p.nodes, p.database, p.table)
 	}
 	fmt.Fprintf(h, "%q\n", long.Sharding.Broadcast())
+	if len(long.Sharding.Broadcast()) > 0 { // which have a copy in each
+		fmt.Fprintf(h, "%q\n", long.SourceNames())
+	}
 	for _, name := range sortedNames(long.Sharding.SingleTables) {
 		fmt.Fprintf(h, "%q %q\n", name, long.Sharding.SingleTables[name])
 	}
@@ -76,17 +80,94 @@ func (s *Sharding) chooses(strategy *Strategy) string {
 	if strategy.IsNone() {
 		return ""
 	}
-	return fmt.Sprintf("%s of %q by %s, %s", strategy.kind(), strategy.Columns(), s.Shape(strategy, ""), strategy.textChoice())
+	return fmt.Sprintf("%s of %q by %s, %s%s", strategy.kind(), strategy.Columns(), s.Shape(strategy, ""), strategy.textChoice(),
+		s.parts(strategy.AlgorithmName(), map[string]bool{}))
+}
+
+var builtIn = algorithm.NewRegistry().Types()
+
+// parts says what the other algorithms do that an algorithm of the application's
+// own may be made of: all whose names stand somewhere in its properties. Those of a
+// THRESHOLD are part of its shape, which leaves the parts of its parts.
+func (s *Sharding) parts(name string, seen map[string]bool) string {
+	if seen[name] {
+		return ""
+	}
+	seen[name] = true
+	a := s.Algorithms[name]
+	typeName := strings.ToUpper(strings.TrimSpace(a.Type))
+	own := !slices.Contains(builtIn, typeName)
+	if !own && typeName != "THRESHOLD" {
+		return ""
+	}
+	var b strings.Builder
+	text := fmt.Sprint(a.Props)
+	for _, part := range sortedNames(s.Algorithms) {
+		if !strings.Contains(text, part) {
+			continue
+		}
+		if own {
+			fmt.Fprintf(&b, ", %q: ", part)
+			s.writeShape(&b, part, "", nil)
+		}
+		b.WriteString(s.parts(part, seen))
+	}
+	return b.String()
 }
 
 // place is where a data source leads, whoever logs in and however. It holds no
-// credentials of MySQL, and is never shown.
+// credentials of MySQL, and is never shown. Credentials may hold any character, so
+// that a DSN of MySQL is read as its driver does: from the last slash.
 func (d DataSource) place() string {
-	text, _, _ := strings.Cut(string(d.DSN), "?")
-	if d.DriverName() == "mysql" {
-		text = text[strings.LastIndexByte(text, '@')+1:]
+	text := string(d.DSN)
+	if d.DriverName() != "mysql" {
+		text, _, _ = strings.Cut(text, "?")
+		return d.DriverName() + " " + text
 	}
-	return d.DriverName() + " " + text
+	slash := max(strings.LastIndexByte(text, '/'), 0)
+	server, schema := text[:slash], text[slash:]
+	schema, _, _ = strings.Cut(schema, "?")
+	return "mysql " + server[strings.LastIndexByte(server, '@')+1:] + schema
+}
+
+// counting is by what a key generator keeps its keys apart from those made before
+// and elsewhere: of two generators of the same type whose ways differ, each may make
+// a key that the other has made. The way is empty where nothing is counted.
+func (s *Sharding) counting(k *KeyGenerate) (typeName, way string) {
+	if k == nil {
+		return "", ""
+	}
+	g := s.KeyGenerators[k.Generator]
+	typeName = strings.ToUpper(strings.TrimSpace(g.Type))
+	props := algorithm.ReadProps(algorithm.Props(g.Props))
+	switch typeName {
+	case "SEGMENT":
+		return typeName, "the counter " + props.String("table")
+	case "SNOWFLAKE", "GENE_SNOWFLAKE":
+		way = "leased worker ids"
+		if props.IntOr("workerId", -1, 0, math.MaxInt64) >= 0 {
+			way = "configured worker ids"
+		}
+		if typeName == "GENE_SNOWFLAKE" {
+			way += fmt.Sprintf(" of %d bits", props.IntOr("workerBits", 5, 0, 10))
+		}
+		return typeName, way
+	}
+	return "", ""
+}
+
+// keys returns what makes the keys of the sharded tables.
+func (s *Sharding) keys() map[string]*KeyGenerate {
+	out := map[string]*KeyGenerate{}
+	for name, t := range s.Tables {
+		if !t.Broadcast {
+			out[name] = t.WithDefaults(s.Defaults).KeyGenerate
+		}
+	}
+	for name, t := range s.AutoTables {
+		out[name] = t.Table(s.Defaults).KeyGenerate
+	}
+	return out
 }
 
 // placeOf is where a data source leads: its primary, if it is a group.

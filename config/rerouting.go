@@ -12,9 +12,12 @@ import (
 
 // Rerouting reports what next, in the place of c, would look for on other nodes
 // than where c has stored it: tables that are gone or whose nodes, strategies or
-// algorithms differ, data sources that lead elsewhere. The errors are all that
-// were found, each a *fault.ConfigError with the path in next, joined. Both
-// configurations are valid.
+// algorithms differ, data sources that lead elsewhere, new data sources in which
+// broadcast tables would be read, another schema. It also reports tables whose keys
+// would be counted from anew. The errors are all that were found, each a
+// *fault.ConfigError with the path in next, joined. Both configurations are valid.
+//
+// Tables that only next has rules for are no fault here; see Claimed.
 //
 // Tables in allowed may be gone or differ, and so may the data sources that only
 // they use. All that may where next has a higher RulesVersion; a lower one is an
@@ -36,9 +39,50 @@ func (c *Config) Rerouting(next *Config, allowed ...string) error {
 	}
 	r.known(allowed)
 	r.tables()
+	r.keys()
 	r.unsharded()
 	r.sources()
+	r.copies()
+	if before.Schema != after.Schema {
+		f.add("schema", fmt.Sprintf("is %q, after %q, so that tables named with a schema would be looked for in another one", after.Schema, before.Schema), raise)
+	}
 	return f.err()
+}
+
+// Claimed returns the tables that have no rule in c, where they live in the default
+// data source, and one in next, in the place of c, that looks for them elsewhere,
+// too: rows that such a table has would not be found. Those in allowed are left out,
+// and all are where next has a higher RulesVersion.
+func (c *Config) Claimed(next *Config, allowed ...string) []string {
+	before, after := c.Expand(), next.Expand()
+	if after.RulesVersion > before.RulesVersion {
+		return nil
+	}
+	source := before.DefaultSourceName()
+	elsewhere := map[string]bool{}
+	for _, name := range after.Sharding.Sharded() {
+		nodes, err := after.DataNodes(name)
+		elsewhere[name] = err != nil || len(nodes) != 1 || nodes[0] != DataNode{source, name}
+	}
+	for _, name := range after.Sharding.Broadcast() {
+		elsewhere[name] = len(after.SourceNames()) > 1
+	}
+	for name, is := range after.Sharding.SingleTables {
+		elsewhere[name] = is != source
+	}
+	var out []string
+	for _, name := range sortedNames(elsewhere) {
+		if elsewhere[name] && !before.rules(name) && !slices.Contains(allowed, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// rules reports whether there is a rule for a table.
+func (c *Config) rules(table string) bool {
+	_, single := c.Sharding.SingleTables[table]
+	return single || slices.Contains(c.Sharding.Sharded(), table) || slices.Contains(c.Sharding.Broadcast(), table)
 }
 
 type rerouting struct {
@@ -89,6 +133,44 @@ func (r *rerouting) tables() {
 			if part.was != part.is {
 				r.add(p.path+part.key, "differs from the one in force, so that stored rows would not be found", allow(name))
 			}
+		}
+	}
+}
+
+// keys looks at what makes the keys of sharded tables.
+func (r *rerouting) keys() {
+	now, then := r.after.Sharding.keys(), r.before.Sharding.keys()
+	for _, name := range sortedNames(then) {
+		typeName, was := r.before.Sharding.counting(then[name])
+		sameType, is := r.after.Sharding.counting(now[name])
+		if r.allowed[name] || typeName != sameType || was == is {
+			continue
+		}
+		r.add(join("sharding.keyGenerators", now[name].Generator), fmt.Sprintf("goes by %s, after %s, so that table %q may get keys that it has already", is, was, name),
+			fmt.Sprintf("once no process makes keys in the former way and the new keys begin behind the former, raise rulesVersion, or reload with sharding.AllowRerouting(%q)", name))
+	}
+}
+
+// copies looks at the broadcast tables in new data sources.
+func (r *rerouting) copies() {
+	var tables []string
+	for _, name := range r.before.Sharding.Broadcast() {
+		if !r.allowed[name] && slices.Contains(r.after.Sharding.Broadcast(), name) {
+			tables = append(tables, name)
+		}
+	}
+	if len(tables) == 0 {
+		return
+	}
+	var places []string
+	for _, name := range r.before.SourceNames() {
+		places = append(places, r.before.placesOf(name)...)
+	}
+	there := r.before.SourceNames()
+	for _, name := range r.after.SourceNames() {
+		if !slices.Contains(there, name) && !slices.Contains(places, r.after.placeOf(name)) {
+			r.add(join("dataSources", name), fmt.Sprintf("is new, and would be asked for the broadcast tables %s", strings.Join(tables, ", ")),
+				fmt.Sprintf("copy their rows there first, and raise rulesVersion, or reload with sharding.AllowRerouting(%q)", strings.Join(tables, `", "`)))
 		}
 	}
 }

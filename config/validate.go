@@ -121,11 +121,11 @@ func (k *checker) dataSources() {
 		if !ok || source.DriverName() != "mysql" || source.DSN == "" {
 			continue
 		}
-		if other, ok := places[string(source.DSN)]; ok {
+		if other, ok := places[source.place()]; ok {
 			k.first[name] = other
 			k.onceOnly(join("dataSources", database)+".dsn", other)
 		} else {
-			places[string(source.DSN)] = name
+			places[source.place()] = name
 		}
 	}
 	for _, name := range sortedNames(k.cfg.DataSources) {

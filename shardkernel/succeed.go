@@ -2,11 +2,14 @@ package shardkernel
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"slices"
 
 	"github.com/gormshard/sharding/config"
+	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/shardkernel/algorithm"
+	"github.com/gormshard/sharding/shardkernel/internal/metadata"
 	"github.com/gormshard/sharding/shardkernel/internal/rule"
 	"github.com/gormshard/sharding/shardkernel/keygen"
 )
@@ -82,6 +85,31 @@ func (k *Kernel) CheckServers(ctx context.Context, names []string) error {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// Inhabited returns those of the tables that have rows in the default data source.
+func (k *Kernel) Inhabited(ctx context.Context, tables []string) ([]string, error) {
+	var out []string
+	for _, name := range tables {
+		at := node{k.rules.DefaultDataSource, name}
+		db, _, err := k.controlPool(at.source)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := metadata.NewReader(k.controlPool)(ctx, at.source, name); errors.Is(err, metadata.ErrNoTable) {
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		var one int
+		switch err := db.QueryRowContext(ctx, "SELECT 1 FROM "+quoteName(name)+" LIMIT 1").Scan(&one); {
+		case err == nil:
+			out = append(out, name)
+		case !errors.Is(err, sql.ErrNoRows):
+			return nil, &fault.NodeError{DataSource: at.source, Table: name, Err: err}
+		}
+	}
+	return out, nil
 }
 
 // Superseded gives back what a kernel leaves behind that next has taken the place

@@ -34,14 +34,14 @@ var (
 	_ Stored         = (*geneSnowflake)(nil)
 )
 
-func newGeneSnowflake(props Props) (Generator, error) {
+func (c *configured) newGeneSnowflake(props Props) (Generator, error) {
 	r := algorithm.ReadProps(algorithm.Props(props))
 	g := &geneSnowflake{
 		owner: strings.ToLower(r.String("ownerColumn")),
 		slots: algorithm.ReadSlots(r, 1<<algorithm.GeneBits),
 	}
 	workerBits := uint(r.IntOr("workerBits", 5, 0, 10))
-	g.snowflake = readSnowflake(r, "GENE_SNOWFLAKE", workerBits, algorithm.GeneShift-workerBits)
+	g.snowflake = c.readSnowflake(r, "GENE_SNOWFLAKE", workerBits, algorithm.GeneShift-workerBits)
 	if err := r.Err(); err != nil {
 		return nil, err
 	}

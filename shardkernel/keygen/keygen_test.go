@@ -274,6 +274,32 @@ func TestRegisteredGeneratorsAreFound(t *testing.T) {
 	}
 }
 
+// As a reload that changes another property leaves two behind for a while.
+func TestGeneratorsOfOneRegistryShareAConfiguredWorkerID(t *testing.T) {
+	r := NewRegistry()
+	make := func(typeName string, props Props) Generator {
+		g, err := r.New(typeName, props)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	generators := []Generator{
+		make("SNOWFLAKE", Props{"workerId": 7}), make("snowflake", Props{"worker-id": "7", "maxVibrationOffset": 1}), make("SNOWFLAKE", Props{"workerId": 8}),
+	}
+	seen := map[any]bool{}
+	for i := range 3000 {
+		key, err := generators[i%len(generators)].Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen[key] {
+			t.Fatalf("key %d of %d is made twice", key, i)
+		}
+		seen[key] = true
+	}
+}
+
 // BenchmarkSnowflake starts every millisecond at sequence 0 and moves the clock
 // on its own, so that it never waits.
 func BenchmarkSnowflake(b *testing.B) {

@@ -9,13 +9,16 @@ import "github.com/gormshard/sharding/internal/registry"
 type Registry = registry.Registry[Props, Generator]
 
 // NewRegistry returns a registry that knows GENE_SNOWFLAKE, NANOID, SEGMENT,
-// SNOWFLAKE and UUID.
+// SNOWFLAKE and UUID. The generators of a registry that have the same configured
+// workerId make no key twice among them, so that one registry is to serve all
+// configurations of a process that follow one another.
 func NewRegistry() *Registry {
+	c := new(configured)
 	return registry.New("key generator", map[string]func(Props) (Generator, error){
-		"GENE_SNOWFLAKE": newGeneSnowflake,
+		"GENE_SNOWFLAKE": c.newGeneSnowflake,
 		"NANOID":         newNanoID,
 		"SEGMENT":        newSegment,
-		"SNOWFLAKE":      newSnowflake,
+		"SNOWFLAKE":      c.newSnowflake,
 		"UUID":           newUUID,
 	})
 }

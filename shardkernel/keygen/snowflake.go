@@ -58,6 +58,11 @@ type snowflake struct {
 	lessee      *lessee // nil unless leased and attached
 	place       *place  // likewise
 
+	*sequences
+}
+
+// sequences is what has been made under a worker id.
+type sequences struct {
 	mu       sync.Mutex
 	term     term
 	last     int64 // the millisecond of the last key, since the epoch
@@ -65,11 +70,38 @@ type snowflake struct {
 	offset   int64 // the sequence that the millisecond of the last key started with
 }
 
+// configured holds the sequences of the worker ids that are configured, which all
+// generators of a registry share that have the same one: those of a configuration
+// before, too, while statements that began under it make keys.
+type configured struct {
+	mu   sync.Mutex
+	used map[sharer]*sequences
+}
+
+// sharer is what the keys of a generator have in common.
+type sharer struct {
+	name        string // of the type
+	workerShift uint
+	workerID    int64
+}
+
+func (c *configured) sequences(of sharer) *sequences {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.used == nil {
+		c.used = map[sharer]*sequences{}
+	}
+	if c.used[of] == nil {
+		c.used[of] = &sequences{last: -1, offset: -1, term: term{workerID: of.workerID, until: epoch + maxTime}}
+	}
+	return c.used[of]
+}
+
 var _ Mover = (*snowflake)(nil)
 
-func newSnowflake(props Props) (Generator, error) {
+func (c *configured) newSnowflake(props Props) (Generator, error) {
 	r := algorithm.ReadProps(algorithm.Props(props))
-	s := readSnowflake(r, "SNOWFLAKE", workerBits, sequenceBits)
+	s := c.readSnowflake(r, "SNOWFLAKE", workerBits, sequenceBits)
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
@@ -78,16 +110,15 @@ func newSnowflake(props Props) (Generator, error) {
 
 // readSnowflake reads the properties of a generator whose keys have so many bits
 // of worker id above so many bits of sequence.
-func readSnowflake(r *algorithm.Reader, name string, workerBits, sequenceBits uint) *snowflake {
-	s := &snowflake{
-		name: name, workerShift: sequenceBits, workers: 1 << workerBits,
-		now: time.Now, last: -1, offset: -1,
-	}
+func (c *configured) readSnowflake(r *algorithm.Reader, name string, workerBits, sequenceBits uint) *snowflake {
+	s := &snowflake{name: name, workerShift: sequenceBits, workers: 1 << workerBits, now: time.Now}
 	workerID := r.IntOr("workerId", -1, 0, s.workers-1)
 	s.maxOffset = r.IntOr("maxVibrationOffset", min(255, s.maxSequence()), 0, s.maxSequence())
 	s.tolerance = r.IntOr("maxTolerateTimeDifferenceMilliseconds", 10, 0, 60_000)
-	if s.leased = workerID < 0; !s.leased {
-		s.term = term{workerID: workerID, until: epoch + maxTime}
+	if s.leased = workerID < 0; s.leased {
+		s.sequences = &sequences{last: -1, offset: -1}
+	} else {
+		s.sequences = c.sequences(sharer{name, sequenceBits, workerID})
 	}
 	return s
 }

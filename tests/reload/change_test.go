@@ -173,6 +173,48 @@ func TestRulesChangeForTablesThatMayBeRerouted(t *testing.T) {
 	}
 }
 
+// Rows of a table without a rule are in the default data source, where a new rule
+// does not look for them, or not for them alone.
+func TestARuleIsRefusedForATableThatHasRowsWithoutOne(t *testing.T) {
+	s := newShop(t, "claim")
+	s.run(t, 0, "CREATE TABLE t_old (id bigint PRIMARY KEY)")
+	s.run(t, 0, "CREATE TABLE `t_two words` (id bigint PRIMARY KEY)")
+	s.run(t, 1, "CREATE TABLE t_old (id bigint PRIMARY KEY)")
+	claims := map[string]func(*config.Config){
+		"single":    func(c *config.Config) { c.Sharding.SingleTables["t_old"] = "ds1" },
+		"broadcast": func(c *config.Config) { c.Sharding.BroadcastTables = []string{"t_old", "t_absent", "t_two words"} },
+		"sharded": func(c *config.Config) {
+			c.Sharding.Tables["t_old"] = config.Table{ActualDataNodes: "ds${0..1}.t_old", DatabaseStrategy: c.Sharding.Tables["t_item"].DatabaseStrategy}
+		},
+	}
+	before := s.plugin.Config()
+	for name, claim := range claims {
+		s.reload(t, claim)
+		after := s.plugin.Config()
+		back := append(after.Sharding.Broadcast(), "t_old")
+		if err := s.plugin.Reload(before, sharding.AllowRerouting(back...)); err != nil {
+			t.Errorf("%s: back again: %v", name, err)
+		}
+	}
+	s.run(t, 0, "INSERT INTO t_old VALUES (1)")
+	for name, claim := range claims {
+		cfg := s.changed(claim)
+		if err := s.plugin.Reload(cfg); !errors.Is(err, sharding.ErrConfig) || !strings.Contains(err.Error(), `AllowRerouting("t_old")`) {
+			t.Errorf("%s: error %v", name, err)
+		}
+		cfg.RulesVersion++
+		if err := s.plugin.Reload(cfg); err != nil {
+			t.Errorf("%s, with a higher version: %v", name, err)
+		}
+		back := before.Clone()
+		back.RulesVersion = cfg.RulesVersion + 1
+		if err := s.plugin.Reload(back); err != nil {
+			t.Fatal(err)
+		}
+		before = back
+	}
+}
+
 // What was prepared follows the rules; what holds rows or a transaction does not.
 func TestWhatBeganEndsUnderTheFormerRules(t *testing.T) {
 	s := newShop(t, "began")
