@@ -122,7 +122,8 @@ func of(definition, names []string) []string {
 	}
 	lines := []string{}
 	for _, line := range definition {
-		if name, _ := defined(line); slices.Contains(names, name) {
+		name, _ := defined(line)
+		if slices.ContainsFunc(names, func(n string) bool { return n == name || rule.Shortened(n) == name }) {
 			lines = append(lines, line)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"reflect"
+	"slices"
 
 	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/shardkernel/internal/dialect"
@@ -32,8 +33,9 @@ func (k *Kernel) define(ctx context.Context, s *Session, ex *plan.Execution) ([]
 		return results, err
 	}
 	results, err := k.executor.Define(ctx, ex, branches)
-	if err != nil && k.completed(ctx, ex, err) {
-		return results, nil
+	switch {
+	case err == nil && ex.Lenient, err != nil && k.completed(ex, err):
+		return results, k.alike(ctx, ex, err)
 	}
 	return results, err
 }
@@ -54,11 +56,9 @@ func (s *Session) definer(ex *plan.Execution) (execute.Branches, error) {
 	return s.branches(), nil
 }
 
-// completed reports whether a DDL statement that failed has made up for an
-// earlier failure: some nodes were done before, the others are now, and all are
-// alike in what the statement is about. They may differ elsewhere: the next
-// statement of a migration mends that.
-func (k *Kernel) completed(ctx context.Context, ex *plan.Execution, err error) bool {
+// completed reports whether a DDL statement that failed may have made up for an
+// earlier failure: some nodes were done before, and the others are now.
+func (k *Kernel) completed(ex *plan.Execution, err error) bool {
 	var failed *fault.NodesError
 	if !errors.As(err, &failed) || len(failed.Done) == 0 || len(failed.Done)+len(failed.Nodes) < len(ex.Units) {
 		return false
@@ -68,15 +68,23 @@ func (k *Kernel) completed(ctx context.Context, ex *plan.Execution, err error) b
 			return false
 		}
 	}
+	return !slices.ContainsFunc(ex.Units, func(u plan.Unit) bool { return u.Table == "" })
+}
+
+// alike returns nil where all nodes are alike in what a DDL statement is about.
+// They may differ elsewhere: the next statement of a migration mends that. Where
+// they are not, it returns what the servers said, or the difference if they said
+// nothing.
+func (k *Kernel) alike(ctx context.Context, ex *plan.Execution, said error) error {
 	nodes := make([]node, len(ex.Units))
 	for i := range ex.Units {
-		u := &ex.Units[i]
-		if u.Table == "" {
-			return false
-		}
-		nodes[i] = node{u.DataSource, u.Table}
+		nodes[i] = node{ex.Units[i].DataSource, ex.Units[i].Table}
 	}
-	return k.compare(ctx, nodes, ex.Touched) == nil
+	differ := k.compare(ctx, nodes, ex.Touched)
+	if differ == nil {
+		return nil
+	}
+	return errors.Join(said, differ)
 }
 
 // noRows is the answer to DDL, and to a command, that is sent as a query.

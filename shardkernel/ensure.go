@@ -267,9 +267,13 @@ func (k *Kernel) makeTables(ctx context.Context, wanted []*wantedTables) (made [
 // the names that its constraints, and the tables they reference, have in the node.
 func (k *Kernel) definitionLike(w *wantedTables, index int) (string, error) {
 	n := &w.table.Nodes[index]
+	names := parse.DefinitionNames(w.text, k.dialect)
+	if len(names) == 0 || names[0].Role != parse.CatalogTable {
+		return "", fault.Unsupported("EnsureTables of "+n.DataSource+"."+n.Table, "how "+w.model.String()+" is defined is not understood", "create it in the data source, which Plugin.DataSource(name) gives")
+	}
 	var b strings.Builder
 	at := 0
-	for _, name := range parse.DefinitionNames(w.text, k.dialect) {
+	for _, name := range names {
 		var actual string
 		switch name.Role {
 		case parse.CatalogTable:

@@ -41,7 +41,7 @@ func (c *cluster) months() *config.Config {
 
 // logTables are what is there in the beginning: January, with rows.
 func logTables(suffix string) string {
-	return "CREATE TABLE t_log" + suffix + " (id bigint NOT NULL AUTO_INCREMENT, user_id bigint NOT NULL, at datetime NOT NULL COMMENT 'AUTO_INCREMENT=7 KEY `x`', region bigint, PRIMARY KEY (id, at), KEY idx_at (at), KEY idx_user (user_id, id)," +
+	return "CREATE TABLE t_log" + suffix + " (id bigint NOT NULL AUTO_INCREMENT, user_id bigint NOT NULL, at datetime NOT NULL COMMENT 'AUTO_INCREMENT=7 KEY `x`', region bigint, note blob COMPRESSED, PRIMARY KEY (id, at), KEY idx_at (at), KEY idx_user (user_id, id)," +
 		" CONSTRAINT chk_user_t_log" + suffix + " CHECK (user_id > 0)) ENGINE=InnoDB AUTO_INCREMENT=500 COMMENT='log of t_log" + suffix + "';" +
 		"CREATE TABLE t_log_line" + suffix + " (id bigint NOT NULL PRIMARY KEY, user_id bigint NOT NULL, at datetime NOT NULL, log bigint," +
 		" CONSTRAINT fk_log_t_log_line" + suffix + " FOREIGN KEY (log, at) REFERENCES t_log" + suffix + " (id, at)) COMMENT='lines';" +
@@ -91,12 +91,12 @@ func TestComingMonthsAreMadeLikeTheNewest(t *testing.T) {
 
 	// The newest that is there is the model.
 	for _, pool := range c.pools {
-		exec(t, pool, "ALTER TABLE t_log_203002 ADD COLUMN note varchar(10)")
+		exec(t, pool, "ALTER TABLE t_log_203002 ADD COLUMN label varchar(10)")
 	}
 	if _, err := a.plugin.EnsureTables(t.Context(), month(2), month(4), "t_log"); err != nil {
 		t.Error(err)
 	}
-	if got := strings.Join(definition(t, c.pools[0], "t_log_203003"), "\n"); !strings.Contains(got, "note") {
+	if got := strings.Join(definition(t, c.pools[0], "t_log_203003"), "\n"); !strings.Contains(got, "label") {
 		t.Errorf("March is like January: %s", got)
 	}
 

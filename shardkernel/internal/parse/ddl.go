@@ -57,6 +57,9 @@ type DDL struct {
 	// as to a partition.
 	Touched []string
 	Whole   bool
+	// Lenient is true when a table that has what the statement makes, or lacks what
+	// it changes, is left as it is without an error: IF NOT EXISTS and IF EXISTS.
+	Lenient bool
 }
 
 // Retyped is a column that gets a type.
@@ -76,6 +79,9 @@ type Constraint struct {
 	// Key is true for the name of a key: that of a foreign key if the server made
 	// the key for one. Any is true for DROP CONSTRAINT, which drops unique keys too.
 	Key, Any bool
+	// IfExists is the span of IF EXISTS in front of the name of what is dropped;
+	// empty without.
+	IfExists Span
 }
 
 // Reference is a REFERENCES clause.
@@ -381,6 +387,7 @@ func (d *definer) items(n int) {
 func (d *definer) constraints() {
 	for i := range d.tokens {
 		at, key := -1, false
+		d.ddl.Lenient = d.ddl.Lenient || d.behindExistence(i) > i
 		switch {
 		case d.isWord(i, "CONSTRAINT") && d.isWord(d.behindExistence(i+1)+1, "FOREIGN", "CHECK", "REFERENCES"):
 			at = d.behindExistence(i + 1)
@@ -399,6 +406,9 @@ func (d *definer) constraints() {
 		}
 		if d.tokens[at].kind == tokenQuoted {
 			c.Quote = d.raw(at)[0]
+		}
+		if at == i+3 && d.isWord(i-1, "DROP") {
+			c.IfExists = d.span(i+1, at)
 		}
 		d.ddl.Constraints = append(d.ddl.Constraints, c)
 	}

@@ -13,7 +13,7 @@ type DefinitionName struct {
 // own name, the tables that its foreign keys lead to, and the names of keys, foreign
 // keys and CHECKs, in text order. A text that is no CREATE TABLE has none.
 func DefinitionNames(text string, d *dialect.Dialect) []DefinitionName {
-	s, ok := readTokens(text, d)
+	s, ok := readServerTokens(text, d)
 	if !ok || !s.isWord(0, "CREATE") {
 		return nil
 	}

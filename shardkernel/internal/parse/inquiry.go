@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gormshard/sharding/shardkernel/internal/dialect"
@@ -95,11 +96,18 @@ func Inquire(text string, named bool, d *dialect.Dialect) *Inquiry {
 // false for a text that is cut short, holds several statements, or holds what
 // some servers skip.
 func readTokens(text string, d *dialect.Dialect) (s *source, ok bool) {
+	s, ok = readServerTokens(text, d)
+	return s, ok && !slices.ContainsFunc(s.tokens, func(t token) bool { return t.conditional })
+}
+
+// readServerTokens is readTokens of a text that a server has written: what it
+// shows in an executable comment it reads.
+func readServerTokens(text string, d *dialect.Dialect) (s *source, ok bool) {
 	s = &source{text: text, dialect: d}
 	l := lexer{text: text, dialect: d}
 	for {
 		tok, more, err := l.next()
-		if err != nil || tok.conditional || tok.depth > maxDepth {
+		if err != nil || tok.depth > maxDepth {
 			return nil, false
 		}
 		if !more {

@@ -221,3 +221,16 @@ func TestDefinitionNamesLeaveTextsAlone(t *testing.T) {
 		t.Errorf("a view has the names %v", names)
 	}
 }
+
+// TestNamesOfADefinitionAreFoundBesideExecutableComments: servers show what others
+// do not know in comments, such as compressed columns and partitions.
+func TestNamesOfADefinitionAreFoundBesideExecutableComments(t *testing.T) {
+	text := "CREATE TABLE `t_0` (\n  `b` blob /*M!100301 COMPRESSED*/ DEFAULT NULL,\n  CONSTRAINT `c_t_0` CHECK (`b` > 1) /*!80016 NOT ENFORCED */\n) ENGINE=InnoDB\n/*!50100 PARTITION BY HASH (`b`) */"
+	var got []string
+	for _, n := range DefinitionNames(text, dialect.MySQL) {
+		got = append(got, text[n.Start:n.End])
+	}
+	if !slices.Equal(got, []string{"`t_0`", "`c_t_0`"}) {
+		t.Errorf("got %q", got)
+	}
+}

@@ -96,6 +96,9 @@ type Execution struct {
 	// Touched are the columns, keys and constraints, in lower case, that a DDL
 	// statement is about; none where it is about the whole table.
 	Touched []string
+	// Lenient is set where a node that is not as a DDL statement would make it may
+	// pass over the statement without an error: IF NOT EXISTS, IF EXISTS.
+	Lenient bool
 	// InTurn runs the data sources one after the other, in one order for all
 	// statements: of what locks rows, two statements must not take the locks in
 	// different orders, since no server sees that each waits for the other.

@@ -16,8 +16,14 @@ func (t *Template) definition(result *route.Result, args []any) (*plan.Execution
 	if len(result.Units) > 1 {
 		e.Merge = &plan.Merge{Broadcast: result.Broadcast}
 	}
-	if d := t.stmt.DDL; !d.Whole {
+	d := t.stmt.DDL
+	if !d.Whole {
 		e.Touched = d.Touched
+	}
+	if d.Lenient && d.Action != parse.DropTable && d.Action != parse.DropView {
+		if e.Lenient = true; d.Action == parse.CreateTable {
+			e.Touched = d.Columns // keys may differ where each node has been given its own
+		}
 	}
 	for i := range result.Units {
 		u := &result.Units[i]
@@ -51,8 +57,15 @@ func (t *Template) actual(u *route.Unit, table int) string {
 func (t *Template) dropsByName(u *route.Unit) bool {
 	logical, configured := t.program.Logical(0)
 	return configured && u.Names[0] != "" && slices.ContainsFunc(t.stmt.DDL.Constraints, func(c parse.Constraint) bool {
-		return (c.Key || c.Any) && rule.ConstraintName(c.Name, logical, u.Names[0]) != c.Name
+		return (c.Key || c.Any) && !t.dropsBoth(c) && rule.ConstraintName(c.Name, logical, u.Names[0]) != c.Name
 	})
+}
+
+// dropsBoth reports whether a statement can drop a name whether it is that of a key
+// or of a constraint: with IF EXISTS a server does not tell that there is nothing of
+// one.
+func (t *Template) dropsBoth(c parse.Constraint) bool {
+	return (c.Key || c.Any) && c.IfExists.End > 0 && t.stmt.DDL.Action == parse.AlterTable
 }
 
 // constraintEdits gives foreign keys and CHECKs the names they have in the unit's
@@ -65,12 +78,27 @@ func (t *Template) constraintEdits(u *route.Unit, otherwise bool) []edit {
 	}
 	var edits []edit
 	for _, c := range t.stmt.DDL.Constraints {
-		if c.Key && !otherwise || c.Any && otherwise {
+		name := rule.ConstraintName(c.Name, logical, u.Names[0])
+		if name == c.Name {
 			continue
 		}
-		if name := rule.ConstraintName(c.Name, logical, u.Names[0]); name != c.Name {
-			edits = append(edits, edit{Span: c.Span, text: quote(name, c.Quote)})
+		text := quote(name, c.Quote)
+		switch {
+		case t.dropsBoth(c):
+			word := "CONSTRAINT"
+			if c.Key {
+				word = "INDEX"
+			}
+			text += ", DROP " + word + " IF EXISTS " + quote(c.Name, c.Quote)
+		case c.Key && !otherwise:
+			if c.IfExists.End > 0 { // so that the server tells, and the other name is tried
+				edits = append(edits, edit{Span: c.IfExists})
+			}
+			continue
+		case c.Any && otherwise:
+			continue
 		}
+		edits = append(edits, edit{Span: c.Span, text: text})
 	}
 	return edits
 }

@@ -34,7 +34,7 @@ func ConstraintName(name, logical, actual string) string {
 		return full
 	}
 	sum := sha256.Sum256([]byte(strings.ToLower(full)))
-	return cutName(name) + "_" + hex.EncodeToString(sum[:])[:hashLength]
+	return Shortened(name) + "_" + hex.EncodeToString(sum[:])[:hashLength]
 }
 
 // LogicalConstraint returns what the constraint that an actual table calls name
@@ -50,14 +50,15 @@ func LogicalConstraint(name, logical, actual string) string {
 	if at := len(name) - len(actual) - 1; at > 0 && name[at] == '_' && strings.EqualFold(name[at+1:], actual) {
 		return name[:at]
 	}
-	if head := cutName(name); head != name && utf8.RuneCountInString(name) == utf8.RuneCountInString(head)+1+hashLength && isHash(name[len(head)+1:]) {
+	if head := Shortened(name); head != name && utf8.RuneCountInString(name) == utf8.RuneCountInString(head)+1+hashLength && isHash(name[len(head)+1:]) {
 		return head
 	}
 	return name
 }
 
-// cutName returns as much of a name as leaves room for a hash.
-func cutName(name string) string {
+// Shortened returns as much of a name as leaves room for a hash: what
+// LogicalConstraint gives for a name that was cut.
+func Shortened(name string) string {
 	n := 0
 	for i := range name {
 		if n++; n > maxNameLength-1-hashLength {
