@@ -22,7 +22,7 @@ var (
 	// statement lacks. Nothing was sent.
 	ErrNoShardingKey = errors.New("no sharding value")
 	// ErrShardingKeyUpdate is matched when a statement would move a row to
-	// another node by changing its sharding column. Nothing was sent.
+	// another node by changing its sharding column. Nothing was changed.
 	ErrShardingKeyUpdate = errors.New("sharding column would change")
 	// ErrNoDataNode is matched when a sharding value maps to no configured data
 	// node. Nothing was sent.
@@ -119,7 +119,8 @@ func Unsupported(clause, reason, remedy string) error {
 
 // RouteError reports a statement that cannot be routed. Class is one of
 // ErrNoShardingKey, ErrShardingKeyUpdate, ErrNoDataNode, ErrUnknownTable and
-// ErrScatterDenied. Nothing was sent.
+// ErrScatterDenied. Nothing was changed, and nothing was sent either but the
+// questions of a write that goes by its model.
 type RouteError struct {
 	Class  error  // the sentinel
 	Table  string // logical table
