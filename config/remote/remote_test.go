@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -65,9 +66,21 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
+// findEtcd looks where .ci/prepare puts it, too.
+func findEtcd() (string, error) {
+	if program, err := exec.LookPath("etcd"); err == nil {
+		return program, nil
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	return exec.LookPath(filepath.Join(cache, "gormshard", "etcd"))
+}
+
 func (e *etcd) start() {
 	e.t.Helper()
-	program, err := exec.LookPath("etcd")
+	program, err := findEtcd()
 	if err != nil {
 		e.t.Fatal("etcd is not installed: run make prepare")
 	}
