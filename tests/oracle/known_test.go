@@ -81,6 +81,7 @@ var once = map[string]string{
 	"a FLOAT that is a DOUBLE without a temporary table":                        "SELECT MIN(NULLIF(orders.rate, 9)) AS a0, COUNT(DISTINCT orders.price) AS a1 FROM orders LEFT JOIN wide AS w ON orders.uid = w.v GROUP BY orders.id ORDER BY a0, a1",
 	"BIT_OR of no row beside an aggregate of DISTINCT":                          "SELECT SUM(DISTINCT price), BIT_OR(small), BIT_AND(small) FROM orders WHERE name = 'NULL' AND name <> ''",
 	"a comment before an expression is part of its label":                       "SELECT 1,/**/MIN({schema}.items.qty) FROM {schema}.items WHERE uid = 9",
+	"a sort by MIN of texts that are longer than the server sorts by":           "SELECT id, MIN(txt) AS a0 FROM orders GROUP BY id ORDER BY a0 DESC, id DESC",
 }
 
 func TestStatementsThatWereWrongOnce(t *testing.T) {

@@ -203,7 +203,7 @@ func (r *recipe) aggregate(a *parse.Aggregate, column plan.ColumnRef, expr parse
 			break
 		}
 		var err error
-		if merged.Text, err = r.extremeText(a, expr); err != nil {
+		if merged.Text, _, err = r.extremeText(a, expr); err != nil {
 			return err
 		}
 	case plan.AggregateSum, plan.AggregateAvg:

@@ -182,22 +182,35 @@ func (r *recipe) keyText(s spelling, clause string) (plan.TextOrder, error) {
 	case s.numeric:
 		return plan.TextOrder{}, nil
 	case s.extreme != nil:
-		return r.extremeText(s.extreme, s.Span)
+		order, known, err := r.extremeText(s.extreme, s.Span)
+		if clause == "ORDER BY" {
+			limitSort(&order, known) // which MIN and MAX themselves have none of
+		}
+		return order, err
 	case s.known != nil && s.column != nil && ordersByNumber(s.known):
 		return plan.TextOrder{}, nil // grouped by: each member has one spelling
 	}
 	order := r.textOrder(s, s.Span)
-	if clause == "ORDER BY" && s.known != nil {
-		if s.known.SortRefused != "" {
-			order.Refuse = s.known.SortRefused
-		}
-		order.Limit = s.known.WeightLimit
+	if clause == "ORDER BY" {
+		limitSort(&order, s.known)
 	}
 	return order, r.certain(order, s, clause+" "+r.text(s.Span))
 }
 
-// extremeText tells how MIN and MAX compare if their argument is text.
-func (r *recipe) extremeText(a *parse.Aggregate, expr parse.Span) (plan.TextOrder, error) {
+// limitSort tells how much of the texts of a column the server sorts by.
+func limitSort(order *plan.TextOrder, known *value.Column) {
+	if known == nil {
+		return
+	}
+	if known.SortRefused != "" {
+		order.Refuse = known.SortRefused
+	}
+	order.Limit = known.WeightLimit
+}
+
+// extremeText tells how MIN and MAX compare if their argument is text, and what is
+// known of that.
+func (r *recipe) extremeText(a *parse.Aggregate, expr parse.Span) (plan.TextOrder, *value.Column, error) {
 	s := spelling{Span: a.Arg, column: a.Column}
 	if a.Column != nil {
 		s.known = r.columnOf(a.Column)
@@ -207,17 +220,17 @@ func (r *recipe) extremeText(a *parse.Aggregate, expr parse.Span) (plan.TextOrde
 	}
 	if s.known != nil && s.known.Class == value.ClassBit && r.template.server.Dialect.Name == dialect.MySQL.Name {
 		// Measured on MariaDB 10.11: by its plan of execution.
-		return plan.TextOrder{}, refuse(r.text(expr), "the server shows it as a number or as bytes, and does not tell which", a.Func+"("+s.known.Name+" + 0) is a number")
+		return plan.TextOrder{}, nil, refuse(r.text(expr), "the server shows it as a number or as bytes, and does not tell which", a.Func+"("+s.known.Name+" + 0) is a number")
 	}
 	if s.known != nil && s.known.Class == value.ClassTimestamp && s.column != nil && r.columnOf(s.column) == nil {
-		return plan.TextOrder{}, refuse(r.text(expr), "clocks that are put back make two times look alike, and the moments behind a derived table are not seen", a.Func+"(UNIX_TIMESTAMP(…)) is a number")
+		return plan.TextOrder{}, nil, refuse(r.text(expr), "clocks that are put back make two times look alike, and the moments behind a derived table are not seen", a.Func+"(UNIX_TIMESTAMP(…)) is a number")
 	}
 	if s.known != nil && ordersByNumber(s.known) {
 		order := plan.TextOrder{Refuse: "MIN and MAX of an ENUM or SET compare its texts, whose collation is not known"}
-		return order, r.certain(order, s, r.text(expr))
+		return order, s.known, r.certain(order, s, r.text(expr))
 	}
 	order := r.textOrder(s, expr)
-	return order, r.certain(order, s, r.text(expr))
+	return order, s.known, r.certain(order, s, r.text(expr))
 }
 
 // certain refuses before anything is sent what the merge would refuse anyway: what
