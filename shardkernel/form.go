@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 )
 
@@ -65,9 +66,9 @@ func (k *Kernel) answered(ctx context.Context, s *Session, ex *plan.Execution, f
 }
 
 // reads reports whether the statement, planned as ex, may be planned and sent once
-// more: it changes nothing and locks nothing.
+// more: it changes nothing and locks nothing. A function of the user's may write.
 func (o *origin) reads(ex *plan.Execution) bool {
 	st := o.statement
 	return st != nil && st.program != nil && st.explained == nil && st.batch == nil && st.inquiry == nil &&
-		ex.Query && !ex.Write && !ex.DDL && !ex.InTurn
+		ex.Query && !ex.Write && !ex.DDL && !ex.InTurn && st.program.Statement().Features&parse.FeatureRoutine == 0
 }

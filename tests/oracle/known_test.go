@@ -27,11 +27,12 @@ var known = []knownFailure{{
 	matches: func(problem string) bool { return strings.Contains(problem, differByPlan) },
 }, {
 	// A server evaluates a condition for the rows that its plan joins before. Gathered
-	// rows have a key for the join, which the tables have not.
+	// rows have a key for the join, which the tables have not, and a node joins the
+	// few rows that it has in another order.
 	name:  "an overflow in a condition on rows that are not joined",
 	query: "SELECT MAX(items.n) AS a1 FROM orders JOIN people AS items ON orders.id = items.login WHERE orders.big * 2",
 	matches: func(problem string) bool {
-		return strings.Contains(problem, "an answer where the unsharded database fails: Error 1690") && strings.Contains(problem, "\nroute: gathered")
+		return strings.Contains(problem, "an answer where the unsharded database fails: Error 1690") && overflows.MatchString(problem)
 	},
 }}
 
@@ -41,6 +42,9 @@ type knownFailure struct {
 	// matches finds the failure among those of generated statements.
 	matches func(problem string) bool
 }
+
+// overflows finds the routes of joins in which another order is taken.
+var overflows = regexp.MustCompile(`\n *route: (gathered|cartesian)`)
 
 // differByPlan begins a difference in columns that is one of plans alone.
 const differByPlan = "columns by plan"

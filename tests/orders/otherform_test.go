@@ -133,3 +133,47 @@ func TestWithoutAnotherFormTheRefusalStays(t *testing.T) {
 		})
 	}
 }
+
+// TestAFunctionThatWritesIsCalledInOneForm calls a function of the user's, which
+// writes a row for each row that is read: another form would write them once more.
+func TestAFunctionThatWritesIsCalledInOneForm(t *testing.T) {
+	c := sampleCluster(t)
+	logged := func() (n int) {
+		for i := range databases {
+			var rows int
+			if err := c.pool(t, i).QueryRowContext(t.Context(), "SELECT COUNT(*) FROM calls").Scan(&rows); err != nil {
+				t.Error(err)
+			}
+			n += rows
+		}
+		return n
+	}
+	for i := range databases {
+		node := c.pool(t, i)
+		for _, ddl := range []string{
+			"CREATE TABLE calls (id bigint)",
+			"CREATE FUNCTION called(x bigint) RETURNS bigint MODIFIES SQL DATA BEGIN INSERT INTO calls VALUES (x); RETURN x; END",
+		} {
+			if _, err := node.ExecContext(t.Context(), ddl); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Cleanup(func() { _, _ = node.Exec("DROP TABLE calls"); _, _ = node.Exec("DROP FUNCTION called") })
+	}
+	a := c.open(t, alone(c.config()), nil)
+	got := ask(t.Context(), throughGORM(a.DB), "SELECT id, called(id) FROM t_ent_order WHERE id > 0 ORDER BY note, id", nil)
+	if !errors.Is(got.err, sharding.ErrUnsupported) {
+		t.Error(got.err)
+	}
+	var orders int64
+	if err := a.Table("t_ent_order").Where("id > 0").Count(&orders).Error; err != nil {
+		t.Fatal(err)
+	}
+	if n := int64(logged()); n == 0 || n > orders {
+		t.Errorf("%d calls for %d rows", n, orders)
+	}
+	// A function of the server's is none of the user's.
+	if got = ask(t.Context(), throughGORM(a.DB), "SELECT ABS(id), UPPER(name) FROM t_ent_order ORDER BY note, id", nil); got.err != nil {
+		t.Error(got.err)
+	}
+}

@@ -39,6 +39,9 @@ func (r *resolver) Enter(n ast.Node) (ast.Node, bool) {
 		}
 	case *ast.SelectField:
 		b.see(n.AsName)
+		if alias, _ := b.nameOf(n.AsName); alias != "" {
+			b.stmt.Shown = append(b.stmt.Shown, strings.ToLower(alias))
+		}
 		if n.WildCard != nil { // which SelectField.Accept does not visit
 			b.stmt.Features |= FeatureStar
 			b.resolveQualifier(r.block, n.WildCard.Schema, n.WildCard.Table)
@@ -48,19 +51,19 @@ func (r *resolver) Enter(n ast.Node) (ast.Node, bool) {
 		b.noteFunction(n)
 	case *ast.BinaryOperationExpr:
 		if n.Op == opcode.EQ {
-			b.noteEquated(n.L, n.R)
+			b.noteEquated(r.block, n.L, n.R)
 		}
 	case *ast.PatternInExpr:
 		if len(n.List) == 1 {
-			b.noteEquated(n.Expr, n.List[0])
+			b.noteEquated(r.block, n.Expr, n.List[0])
 		}
 		if sub, ok := n.Sel.(*ast.SubqueryExpr); ok {
-			b.noteEquated(n.Expr, sub)
+			b.noteEquated(r.block, n.Expr, sub)
 			b.noteMember(r.block, n.Expr, sub.Query)
 		}
 	case *ast.CompareSubqueryExpr:
 		if n.Op == opcode.EQ {
-			b.noteEquated(n.L, n.R)
+			b.noteEquated(r.block, n.L, n.R)
 		}
 		if sub, ok := n.R.(*ast.SubqueryExpr); ok && n.Op == opcode.EQ && !n.All {
 			b.noteMember(r.block, n.L, sub.Query)
@@ -92,7 +95,9 @@ func (r *resolver) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 // noteFunction notes what a function call makes of the statement.
 func (b *builder) noteFunction(n *ast.FuncCallExpr) {
 	name, _ := b.nameOf(n.FnName)
-	switch strings.ToLower(name) {
+	name = strings.ToLower(name)
+	b.noteRoutine(n, name)
+	switch name {
 	case "now", "current_timestamp", "localtime", "localtimestamp", "curdate", "current_date", "curtime", "current_time",
 		"utc_timestamp", "utc_date", "utc_time":
 		b.noteClock()
@@ -325,6 +330,7 @@ func (j *joiner) combine(n *ast.Join, left, right side, nullable bool) side {
 		j.stmt.Features |= FeatureStar
 		out.Kind = JoinNatural
 	}
+	j.linkJoined(j.block, n)
 	j.block.merged = j.block.merged || n.NaturalJoin || len(n.Using) > 0
 	if n.On != nil {
 		walk(&resolver{b: j.builder, block: j.block, condition: true}, n.On.Expr)

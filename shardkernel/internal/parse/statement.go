@@ -40,8 +40,15 @@ type Statement struct {
 	Scopes []Scope
 	// Features is what occurs anywhere in the statement.
 	Features Feature
-	// Equated holds the ordinals of the parameters that stand in an equality.
-	Equated []int
+	// Equated holds the constants of equalities that have or may have digits behind
+	// the point.
+	Equated []Equated
+	// Linked are the columns, in lower case, that an equality may make equal to
+	// something else than a constant, so that what is said of one is said of
+	// others; "*" for any.
+	Linked []string
+	// Shown are the aliases of select lists, in lower case.
+	Shown []string
 	// Defaults are the columns, in lower case, whose default stands as a value,
 	// DEFAULT(c), anywhere in the statement.
 	Defaults []string
@@ -190,7 +197,7 @@ const (
 	FeaturePartition                          // PARTITION (p0)
 	FeatureSchemaName                         // DATABASE(), SCHEMA()
 	FeatureIndexHint                          // USE, FORCE, IGNORE INDEX
-	FeatureFraction                           // a constant with digits behind the point stands in an equality
+	FeatureRoutine                            // a function of the user's, or another one that may do more than give a value
 	FeatureStar                               // * or t.* in a select list, or columns that a natural join finds
 	FeatureMatch                              // MATCH … AGAINST
 	FeatureSkipLocked                         // FOR UPDATE SKIP LOCKED, FOR SHARE SKIP LOCKED

@@ -45,7 +45,7 @@ func (p *Program) RouteGathered(in *Input) (*Gathering, error) {
 	if stmt.Kind != parse.KindSelect || len(p.refs) == 0 || stmt.Features&ungathered != 0 || len(stmt.Defaults) > 0 {
 		return nil, nil
 	}
-	if slices.ContainsFunc(stmt.Equated, func(i int) bool { return i >= len(in.Args) || fractional(in.Args[i]) }) {
+	if p.rounds(in) {
 		return nil, nil
 	}
 	sets, err := p.gatheredSets(in)

@@ -15,7 +15,7 @@ import (
 // ununited are the features that a derived table in the place of a table would
 // not allow or would give another meaning.
 const ununited = parse.FeatureLocking | parse.FeaturePartition | parse.FeatureIndexHint | parse.FeatureMatch | parse.FeatureInto | parse.FeatureUserVariable |
-	parse.FeatureFoundRows | parse.FeatureLastInsertID | parse.FeatureLock | parse.FeatureFraction
+	parse.FeatureFoundRows | parse.FeatureLastInsertID | parse.FeatureLock
 
 // RouteUnited finds the one unit of a SELECT whose nodes are all in one data
 // source: in the place of a table that needs several of them, the server reads
@@ -33,7 +33,7 @@ func (p *Program) RouteUnited(in *Input, most int) (*Result, error) {
 	if len(stmt.Defaults) > 0 { // the columns of a derived table have none
 		return nil, nil
 	}
-	if slices.ContainsFunc(stmt.Equated, func(i int) bool { return i >= len(in.Args) || fractional(in.Args[i]) }) {
+	if p.rounds(in) {
 		return nil, nil
 	}
 	if p.checkTypes(in.Meta) != nil { // the sets may rely on what it refuses
@@ -106,28 +106,71 @@ func sameName(tables []parse.TableRef) bool {
 	return false
 }
 
-// fractional reports whether an argument may have digits behind the point. Servers
-// round such a constant to the type of the column where they look it up in an
-// index, 8.5 finds 9, and a derived table has none. Measured on MariaDB 10.11.
-func fractional(arg any) bool {
+// rounds reports whether a server may round a constant of an equality to the type
+// of the column where it looks it up in an index: 8.5 finds 9, which it does not
+// where a table has no index, such as a derived one, nor by the key that it makes for
+// such a table itself. Measured on MariaDB 10.11.
+func (p *Program) rounds(in *Input) bool {
+	return slices.ContainsFunc(p.stmt.Equated, func(e parse.Equated) bool {
+		digits := e.Digits
+		if e.Param >= len(in.Args) {
+			return true
+		} else if e.Param >= 0 {
+			digits = digitsOf(in.Args[e.Param])
+		}
+		return digits > 0 && !p.exactly(e.Column, digits, in.Meta)
+	})
+}
+
+// exactly reports whether no index rounds a constant of so many digits behind the
+// point that is equated with a column.
+func (p *Program) exactly(c parse.Column, digits int, meta Meta) bool {
+	stmt := p.stmt
+	if c.Table == parse.NoTable || stmt.Features&(parse.FeatureDerived|parse.FeatureCTE) != 0 ||
+		slices.Contains(stmt.Linked, c.Name) || slices.Contains(stmt.Linked, "*") || slices.Contains(stmt.Shown, c.Name) {
+		return false
+	}
+	found := false
+	for i := range stmt.Tables {
+		if c.Table != parse.AnyTable && c.Table != i {
+			continue
+		}
+		logical, _ := p.Logical(i)
+		known, ok := meta.table(logical).Column(c.Name)
+		if !ok {
+			continue
+		}
+		found = true
+		if !known.Unindexed && known.Class != value.ClassText && (known.Class != value.ClassDecimal || digits > known.Scale) {
+			return false
+		}
+	}
+	return found
+}
+
+// digitsOf returns no fewer digits than an argument may have behind the point.
+func digitsOf(arg any) int {
 	v := reflect.ValueOf(arg)
 	for v.Kind() == reflect.Pointer && !v.IsNil() {
 		v = v.Elem()
 	}
 	switch {
 	case !v.IsValid():
-		return false
+		return 0
 	case v.CanFloat():
-		return v.Float() != math.Trunc(v.Float())
+		if v.Float() == math.Trunc(v.Float()) {
+			return 0
+		}
+		return math.MaxInt
 	case v.Kind() == reflect.String:
-		return parse.HasFraction(v.String())
+		return parse.Digits(v.String())
 	case v.CanConvert(bytesType):
-		return parse.HasFraction(string(v.Convert(bytesType).Bytes()))
+		return parse.Digits(string(v.Convert(bytesType).Bytes()))
 	}
-	if t, ok := v.Interface().(time.Time); ok {
-		return t.Nanosecond() != 0
+	if t, ok := v.Interface().(time.Time); ok && t.Nanosecond() != 0 {
+		return math.MaxInt
 	}
-	return false
+	return 0
 }
 
 var bytesType = reflect.TypeFor[[]byte]()
