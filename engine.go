@@ -88,6 +88,7 @@ func (e *engine) reload(cfg *config.Config, opts []ReloadOption) (changed bool, 
 	e.current, e.reloads.Err = g, nil
 	if g != before {
 		e.reloads.Applied++
+		g.apply(before)
 	}
 	e.mu.Unlock()
 	if g == before {
@@ -95,7 +96,6 @@ func (e *engine) reload(cfg *config.Config, opts []ReloadOption) (changed bool, 
 	}
 	// Statements that begin from here on are the new generation's.
 	old := e.live.Swap(g.kernel)
-	g.apply(before)
 	e.drain.add(before, g)
 	if g.moved(before) {
 		e.drain.quiet(old.Quiet(), g.cfg.Props.WithDefaults().DrainTimeout)

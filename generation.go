@@ -173,16 +173,27 @@ func (g *generation) check(before *generation) error {
 	return nil
 }
 
-// apply makes what stays from the generation before as the configuration now says.
+// apply makes what stays from the generation before as the configuration now says,
+// and the groups as the application has switched them, also while this generation was
+// being made.
 func (g *generation) apply(before *generation) {
 	for name, src := range g.sources.byName {
 		if ds, ok := g.cfg.DataSources[name]; ok && before.sources.byName[name] == src && before.cfg.DataSources[name] != ds {
 			size(src.pool, ds)
 		}
 	}
+	off := map[string]bool{}
+	for _, group := range before.sources.groups {
+		for _, replica := range group.States() {
+			off[replica.Replica] = replica.Disabled
+		}
+	}
 	for name, group := range g.sources.groups {
-		if before.sources.groups[name] == group {
-			group.PrimaryOnly(before.onlyPrimary(name, g.cfg))
+		group.PrimaryOnly(before.onlyPrimary(name, g.cfg))
+		for _, replica := range group.States() {
+			if replica.Disabled != off[replica.Replica] {
+				group.Disable(replica.Replica, off[replica.Replica])
+			}
 		}
 	}
 }

@@ -33,36 +33,51 @@ func (p *Plugin) Replicas() []ReplicaState {
 // are not touched. It fails with a ConfigError for a name that is no group,
 // having changed nothing.
 func (p *Plugin) PrimaryOnly(on bool, names ...string) error {
-	groups := p.groups()
-	if len(names) == 0 {
-		names = slices.Collect(maps.Keys(groups))
-	}
-	for _, name := range names {
-		if _, ok := groups[name]; !ok {
-			return noSuch("group", name, slices.Sorted(maps.Keys(groups)))
+	return p.switching(func(groups map[string]*readwrite.Group) error {
+		if len(names) == 0 {
+			names = slices.Collect(maps.Keys(groups))
 		}
-	}
-	for _, name := range names {
-		groups[name].PrimaryOnly(on)
-	}
-	return nil
+		for _, name := range names {
+			if _, ok := groups[name]; !ok {
+				return noSuch("group", name, slices.Sorted(maps.Keys(groups)))
+			}
+		}
+		for _, name := range names {
+			groups[name].PrimaryOnly(on)
+		}
+		return nil
+	})
 }
 
 // DisableReplica keeps reads away from a replica from now on, or with false no
 // longer; reloads change nothing about it. Statements that have been sent are not touched. It fails with a
 // ConfigError for a name that is no replica.
 func (p *Plugin) DisableReplica(name string, off bool) error {
-	var names []string
-	for _, group := range p.groups() {
-		if group.Disable(name, off) {
-			return nil
+	return p.switching(func(groups map[string]*readwrite.Group) error {
+		var names []string
+		for _, group := range groups {
+			if group.Disable(name, off) {
+				return nil
+			}
+			for _, s := range group.States() {
+				names = append(names, s.Replica)
+			}
 		}
-		for _, s := range group.States() {
-			names = append(names, s.Replica)
-		}
+		slices.Sort(names)
+		return noSuch("replica", name, names)
+	})
+}
+
+// switching calls do with the groups in force, none before the plugin is in use. No
+// reload takes over how they are switched meanwhile.
+func (p *Plugin) switching(do func(map[string]*readwrite.Group) error) error {
+	e, err := p.running()
+	if err != nil {
+		return do(nil)
 	}
-	slices.Sort(names)
-	return noSuch("replica", name, names)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return do(e.current.sources.groups)
 }
 
 func noSuch(kind, name string, known []string) error {

@@ -6,11 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
@@ -171,6 +174,76 @@ func TestRulesChangeForTablesThatMayBeRerouted(t *testing.T) {
 	if err != nil || !strings.Contains(preview.Units[0].SQL, "t_order_1") {
 		t.Errorf("%+v, error %v", preview, err)
 	}
+}
+
+// A replica that the application has switched off stays so, also when its pool is
+// made anew, and when it is switched while a reload is under way.
+func TestReloadsKeepHowGroupsAreSwitched(t *testing.T) {
+	s := newShop(t, "switched")
+	one := s.cfg.DataSources["ds1"]
+	copied := func(suffix string) config.DataSource { return config.DataSource{DSN: one.DSN + config.DSN(suffix)} }
+	s.reload(t, func(c *config.Config) {
+		c.DataSources["p"], c.DataSources["r"] = one, copied("&readTimeout=50s")
+		delete(c.DataSources, "ds1")
+		c.ReadwriteSplitting = config.ReadwriteSplitting{
+			Groups: map[string]config.Group{"ds1": {Primary: "p", Replicas: []string{"r"}}}, Health: config.Health{Off: true},
+		}
+	})
+	if err := s.plugin.DisableReplica("r", true); err != nil {
+		t.Fatal(err)
+	}
+	s.reload(t, func(c *config.Config) { c.DataSources["r"] = copied("&readTimeout=51s") })
+	if states := s.plugin.Replicas(); !states[0].Disabled {
+		t.Errorf("replicas %+v", states)
+	}
+	// A reload asks a new data source for its server's settings, before it is over.
+	dsn, err := mysql.ParseDSN(string(one.DSN))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	network, address := dsn.Net, dsn.Addr
+	var during sync.Once
+	go func() {
+		for {
+			client, err := slow.Accept()
+			if err != nil {
+				return
+			}
+			during.Do(func() {
+				if err := s.plugin.DisableReplica("r", false); err != nil {
+					t.Error(err)
+				}
+			})
+			server, err := net.Dial(network, address)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			go func() { _, _ = io.Copy(server, client); _ = server.Close() }()
+			go func() { _, _ = io.Copy(client, server); _ = client.Close() }()
+		}
+	}()
+	s.reload(t, func(c *config.Config) {
+		c.DataSources["r"] = copied("&readTimeout=52s")
+		dsn.Net, dsn.Addr, dsn.DBName = "tcp", slow.Addr().String(), s.name+"_0"
+		c.DataSources["ds9"] = config.DataSource{DSN: config.DSN(dsn.FormatDSN())}
+	})
+	if states := s.plugin.Replicas(); states[0].Disabled {
+		t.Errorf("replicas %+v", states)
+	}
+	if err := s.plugin.PrimaryOnly(true); err != nil {
+		t.Fatal(err)
+	}
+	s.reload(t, func(c *config.Config) { c.DataSources["r"] = copied("&readTimeout=54s") })
+	if groups := s.plugin.Status().Groups; !groups[0].PrimaryOnly {
+		t.Errorf("groups %+v", groups)
+	}
+	s.drained(t)
 }
 
 // Rows of a table without a rule are in the default data source, where a new rule
