@@ -91,6 +91,17 @@ var writes = []write{
 	{name: "save a slice with one that moved", run: func(db *gorm.DB) *gorm.DB {
 		return db.Save([]Order{*order(50, 1), *order(2, 2), *order(3, 4)})
 	}, refused: true},
+	{name: "save a slice with a key twice, on two nodes", run: func(db *gorm.DB) *gorm.DB { return db.Save([]*Order{order(50, 1), order(50, 2)}) }, refused: true},
+	{name: "save a slice with a key twice, on one node", run: func(db *gorm.DB) *gorm.DB { return db.Save([]*Order{order(50, 1), order(50, 5)}) }},
+	{name: "save documents whose keys differ in a trailing space", run: func(db *gorm.DB) *gorm.DB {
+		return db.Save([]Doc{{ID: "docz ", Region: 2, Tenant: "T0", Title: "x"}, {ID: "docz", Region: 1, Tenant: "T0", Title: "y"}})
+	}, refused: true},
+	{name: "save documents whose keys differ in case", run: func(db *gorm.DB) *gorm.DB {
+		return db.Save([]Doc{{ID: "docz", Region: 2, Tenant: "T0", Title: "x"}, {ID: "Docz", Region: 1, Tenant: "T0", Title: "y"}})
+	}},
+	{name: "do nothing to a key given twice", run: func(db *gorm.DB) *gorm.DB {
+		return db.Clauses(clause.OnConflict{DoNothing: true}).Create([]*Order{order(50, 1), order(50, 2)})
+	}, refused: true},
 	{name: "save a deleted order", run: func(db *gorm.DB) *gorm.DB {
 		o := loaded(6, func(o *Order) { o.Status = 3 })(db)
 		if err := db.Delete(&Order{ID: 6, UserID: 6}).Error; err != nil {

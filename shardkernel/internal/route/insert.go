@@ -116,8 +116,15 @@ func (p *Program) routeInsert(input *Input) (*Result, error) {
 	}
 	var upserted *Probe
 	if input.Model != nil && len(keyRows) == 0 {
-		if upserted = in.upserted(&e, input); upserted != nil && input.Part == plan.PartRest {
+		upserted = in.upserted(&e, input)
+		switch {
+		case upserted == nil:
+		case input.Part == plan.PartRest:
 			return p.probeElsewhere(upserted, nodes), nil
+		default:
+			if err := in.checkTwice(&e, upserted, nodes); err != nil {
+				return nil, err
+			}
 		}
 	}
 	result, err := p.insertResult(&e, nodes)
