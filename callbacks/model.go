@@ -47,22 +47,30 @@ func tellModels(acquire func() Rules) func(*gorm.DB) {
 			return
 		}
 		columns := shardingColumns(acquire, stmt.Table)
-		if len(columns) == 0 || stmt.ReflectValue.Kind() == reflect.Struct && !hasKey(stmt, stmt.ReflectValue) {
+		if len(columns) == 0 {
 			return
 		}
-		r := reader{ctx: stmt.Context, keys: stmt.Schema.PrimaryFields, sharding: make([]*schema.Field, 0, len(columns))}
+		var few [4]*schema.Field
+		fields := append(few[:0], stmt.Schema.PrimaryFields...)
+		keys := len(fields)
 		for _, column := range columns {
 			if field := lookUp(stmt.Schema, column); field != nil {
-				r.sharding = append(r.sharding, field)
+				fields = append(fields, field)
 			}
 		}
-		if len(r.sharding) == 0 || !r.readAll(stmt.ReflectValue) {
+		if len(fields) == keys {
 			return
 		}
-		columns = names(r.keys, r.sharding)
-		stmt.Context = &model.Context{Context: stmt.Context, Model: model.Model{
-			Table: stmt.Table, Keys: columns[:len(r.keys)], Sharding: columns[len(r.keys):], Rows: r.rows,
-		}}
+		r := reader{ctx: stmt.Context}
+		if !r.readAll(fields, keys, stmt.ReflectValue) {
+			return
+		}
+		names := r.told.Room.Names[:0]
+		for _, field := range fields {
+			names = append(names, strings.ToLower(field.DBName))
+		}
+		r.told.Model = model.Model{Table: stmt.Table, Keys: names[:keys], Sharding: names[keys:], Rows: r.rows}
+		stmt.Context = r.told
 	}
 }
 
@@ -112,20 +120,24 @@ func forgetModel(db *gorm.DB) {
 
 // reader reads the fields of models.
 type reader struct {
-	ctx            context.Context
-	keys, sharding []*schema.Field
-	rows           []model.Row
+	ctx context.Context
+	// told is made when the first model turns out to have a key.
+	told *model.Context
+	rows []model.Row
+	room []any // for the values of the models to come
 }
 
-// readAll reads a model, or every model of a slice. It reports false where one of
-// them has no key, or a value cannot be had: nothing is told of the others then.
-func (r *reader) readAll(value reflect.Value) bool {
+// readAll reads the fields of a model, or of every model of a slice: the first ones,
+// as many as keys says, are the primary key, the others the sharding columns. It
+// reports false where one of the models has no key, or no sharding value: nothing is
+// told of the others then.
+func (r *reader) readAll(fields []*schema.Field, keys int, value reflect.Value) bool {
 	switch value.Kind() {
 	case reflect.Struct:
-		return r.read(value)
+		return r.read(fields, keys, value)
 	case reflect.Slice, reflect.Array:
 		for i := range value.Len() {
-			if row := reflect.Indirect(value.Index(i)); row.Kind() != reflect.Struct || !r.read(row) {
+			if row := reflect.Indirect(value.Index(i)); row.Kind() != reflect.Struct || !r.read(fields, keys, row) {
 				return false
 			}
 		}
@@ -134,20 +146,31 @@ func (r *reader) readAll(value reflect.Value) bool {
 	return false
 }
 
-func (r *reader) read(value reflect.Value) bool {
-	values := make([]any, len(r.keys)+len(r.sharding))
-	row := model.Row{Keys: values[:len(r.keys)], Sharding: values[len(r.keys):]}
-	for i, field := range r.keys {
-		if row.Keys[i] = r.value(field, value); row.Keys[i] == nil {
+func (r *reader) read(fields []*schema.Field, keys int, of reflect.Value) bool {
+	first := r.value(fields[0], of)
+	if first == nil {
+		return false
+	}
+	if r.told == nil {
+		r.told = &model.Context{Context: r.ctx}
+		r.rows, r.room = r.told.Room.Rows[:0], r.told.Room.Values[:]
+	}
+	n := len(fields)
+	if len(r.room) < n {
+		r.room = make([]any, n)
+	}
+	values := r.room[:n:n]
+	r.room = r.room[n:]
+	values[0] = first
+	known := false
+	for i := 1; i < n; i++ {
+		values[i] = r.value(fields[i], of)
+		if i < keys && values[i] == nil {
 			return false
 		}
+		known = known || i >= keys && values[i] != nil
 	}
-	known := false
-	for i, field := range r.sharding {
-		row.Sharding[i] = r.value(field, value)
-		known = known || row.Sharding[i] != nil
-	}
-	r.rows = append(r.rows, row)
+	r.rows = append(r.rows, model.Row{Keys: values[:keys], Sharding: values[keys:]})
 	return known
 }
 
@@ -173,15 +196,4 @@ func hasKey(stmt *gorm.Statement, value reflect.Value) bool {
 		}
 	}
 	return false
-}
-
-// names returns the names of the fields' columns in lower case.
-func names(keys, sharding []*schema.Field) []string {
-	out := make([]string, 0, len(keys)+len(sharding))
-	for _, fields := range [...][]*schema.Field{keys, sharding} {
-		for _, field := range fields {
-			out = append(out, strings.ToLower(field.DBName))
-		}
-	}
-	return out
 }

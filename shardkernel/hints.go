@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/gormshard/sharding/internal/fault"
-	"github.com/gormshard/sharding/internal/model"
 	"github.com/gormshard/sharding/internal/nearest"
 	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
@@ -41,8 +40,6 @@ type Hints struct {
 	Audits       []string // names of audits
 	// Session remembers what was written, for reads to come; nil for nothing.
 	Session ReadYourWrites
-	// Model is what the models hold that the statement is made of; nil for none.
-	Model *model.Model
 }
 
 // AllTables stands, as the table of a hint, for every sharded table that has no
@@ -69,7 +66,6 @@ type hints struct {
 	auditOff     bool
 	audits       []string
 	session      ReadYourWrites
-	model        *model.Model
 	part         plan.Part
 }
 
@@ -79,7 +75,6 @@ func resolveHints(h *Hints, rules *rule.Set) (*hints, error) {
 	if h == nil {
 		return nil, nil
 	}
-	rules = rules.WithFold(true)
 	if h.Direct && !slices.Contains(rules.DataSources, h.DataSource) {
 		return nil, &fault.RouteError{
 			Class: fault.ErrNoDataNode, Reason: fmt.Sprintf("a hint names the data source %q, which is not configured", h.DataSource),
@@ -89,11 +84,14 @@ func resolveHints(h *Hints, rules *rule.Set) (*hints, error) {
 	if err := checkAuditNames(h.Audits); err != nil {
 		return nil, err
 	}
-	out := &hints{skip: h.SkipSharding, reads: h.Reads, allowScatter: h.AllowScatter, auditOff: h.AuditOff, audits: h.Audits, session: h.Session, model: h.Model}
+	out := &hints{skip: h.SkipSharding, reads: h.Reads, allowScatter: h.AllowScatter, auditOff: h.AuditOff, audits: h.Audits, session: h.Session}
 	if h.Direct {
 		out.source = h.DataSource
 	}
 	for i := range h.Tables {
+		if i == 0 {
+			rules = rules.WithFold(true) // copies
+		}
 		v, err := resolveTable(&h.Tables[i], rules)
 		if err != nil {
 			return nil, err
@@ -245,15 +243,16 @@ func direct(h *hints, text string, rules *rule.Set, d *dialect.Dialect) (*statem
 	if h == nil {
 		return nil, nil
 	}
-	s := &statement{kind: plan.KindDirect}
+	var source, reason string
 	switch {
 	case h.source != "":
-		s.source, s.reason = h.source, "a hint names the data source"
+		source, reason = h.source, "a hint names the data source"
 	case h.skip:
-		s.source, s.reason = rules.DefaultDataSource, "a hint says to leave sharding aside"
+		source, reason = rules.DefaultDataSource, "a hint says to leave sharding aside"
 	default:
 		return nil, nil
 	}
+	s := &statement{kind: plan.KindDirect, source: source, reason: reason}
 	outline, err := parse.Scan(text, noNames{}, d)
 	if err != nil {
 		return nil, err

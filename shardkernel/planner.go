@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/internal/model"
 	"github.com/gormshard/sharding/internal/nearest"
 	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/metadata"
@@ -94,8 +95,9 @@ func (k *Kernel) routedIn(ctx context.Context, told *hints, s *statement, text s
 	columns.ctx = ctx
 	defer columns.putBack()
 	in := columns.input(args)
+	in.Model = model.FromContext(ctx)
 	if told != nil {
-		in.Hints, in.Model, in.Part = &told.route, told.model, told.part
+		in.Hints, in.Part = &told.route, told.part
 	}
 	var ex *plan.Execution
 	err := errOtherForm

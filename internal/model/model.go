@@ -34,6 +34,12 @@ type contextKey struct{}
 type Context struct {
 	context.Context
 	Model Model
+	// Room is memory for the slices of a Model that is one row of a few columns.
+	Room struct {
+		Names  [3]string
+		Values [3]any
+		Rows   [1]Row
+	}
 }
 
 // Value implements context.Context.

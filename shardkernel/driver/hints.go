@@ -4,19 +4,15 @@ import (
 	"context"
 
 	"github.com/gormshard/sharding/hint"
-	"github.com/gormshard/sharding/internal/model"
 	"github.com/gormshard/sharding/shardkernel"
 )
 
 // Hints returns what a context tells of its statements, nil when it tells
 // nothing.
 func Hints(ctx context.Context) *shardkernel.Hints {
-	h, m := hint.FromContext(ctx), model.FromContext(ctx)
+	h := hint.FromContext(ctx)
 	if h == nil {
-		if m == nil {
-			return nil
-		}
-		return &shardkernel.Hints{Model: m}
+		return nil
 	}
 	out := &shardkernel.Hints{
 		Direct:       h.Direct,
@@ -25,7 +21,6 @@ func Hints(ctx context.Context) *shardkernel.Hints {
 		AllowScatter: h.AllowScatter,
 		AuditOff:     h.AuditOff,
 		Audits:       h.Audits,
-		Model:        m,
 	}
 	if h.Session != nil {
 		out.Session = h.Session

@@ -25,9 +25,9 @@ func TestOneNodeStatementAllocatesLittleMore(t *testing.T) {
 		{"Take in a transaction", defaultConfig, begin, take, 7},
 		{"Update", withoutTransactions, outside, update, 3},
 		{"Create", withoutTransactions, outside, create, 4},
-		{"Updates of a model", withoutTransactions, outside, updateModel, 23},
-		{"Save of a model", withoutTransactions, outside, saveModel, 23},
-		{"Delete of a model", withoutTransactions, outside, deleteModel, 23},
+		{"Updates of a model", withoutTransactions, outside, updateModel, 8},
+		{"Save of a model", withoutTransactions, outside, saveModel, 8},
+		{"Delete of a model", withoutTransactions, outside, deleteModel, 8},
 	} {
 		without := allocations(t, tt.prepare(t, plain(t, tt.cfg)), tt.run)
 		for data, cfg := range map[string]*config.Config{"": rules(), ", with replicas": replicated()} {

@@ -29,6 +29,9 @@ type Probe struct {
 	Rows    [][]parse.Operand
 	// Lock is true where the answer must hold until the transaction ends.
 	Lock bool
+	// row and few are the room of Rows for the one short key that it mostly is.
+	row [1][]parse.Operand
+	few [2]parse.Operand
 }
 
 // compileKeyed finds out whether the statement may be a write by primary key,
@@ -149,7 +152,8 @@ func (p *Program) pinned(e *evaluation, r *reference, columns *value.Table) *Pro
 		terms = where.Kids
 	}
 	key := &Probe{Columns: columns.Key}
-	one := make([]parse.Operand, len(key.Columns))
+	key.row[0] = append(key.few[:0], make([]parse.Operand, len(key.Columns))...)
+	one := key.row[0]
 	given := 0
 	for _, term := range terms {
 		switch {
@@ -174,10 +178,10 @@ func (p *Program) pinned(e *evaluation, r *reference, columns *value.Table) *Pro
 			}
 		}
 	}
-	if given < len(one) || !e.exact(columns, key.Columns, [][]parse.Operand{one}) {
+	key.Rows = key.row[:]
+	if given < len(one) || !e.exact(columns, key.Columns, key.Rows) {
 		return nil
 	}
-	key.Rows = [][]parse.Operand{one}
 	return key
 }
 
