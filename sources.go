@@ -137,7 +137,7 @@ func (s *sources) open(name string, ds config.DataSource, o *options, caller *ca
 	}
 	dialector := opener(string(ds.DSN))
 	if caller != nil && caller.as == name && caller.dsn == ds.DSN {
-		dialector, gormConfig.ClauseBuilders = adopted{Dialector: caller.db.Dialector, pool: caller.pool}, maps.Clone(caller.db.ClauseBuilders)
+		dialector, gormConfig.ClauseBuilders = adopted{Dialector: caller.db.Dialector, caller: caller}, maps.Clone(caller.db.ClauseBuilders)
 	}
 	lines := tap(dialector)
 	db, pool, err := openPool(dialector, gormConfig)
@@ -191,7 +191,7 @@ func (s *sources) adopt(name string, caller *callerPool) error {
 	if caller == nil {
 		return errors.New("there is no such data source, and without GORM no pool of the application's; name a defaultDataSource")
 	}
-	db, err := gorm.Open(adopted{Dialector: caller.db.Dialector, pool: caller.pool}, &gorm.Config{
+	db, err := gorm.Open(adopted{Dialector: caller.db.Dialector, caller: caller}, &gorm.Config{
 		DisableAutomaticPing: true, ClauseBuilders: maps.Clone(caller.db.ClauseBuilders),
 		Logger: caller.db.Logger, NowFunc: caller.db.NowFunc, TranslateError: caller.db.TranslateError,
 	})
@@ -214,13 +214,46 @@ func (s *sources) adopt(name string, caller *callerPool) error {
 // adopted is the application's dialector over the pool it has opened already.
 type adopted struct {
 	gorm.Dialector
-	pool *sql.DB
+	caller *callerPool
 }
 
+// Initialize is not the dialector's own, which would open another pool. The
+// clauses are those that it gave the application's *gorm.DB: GORM leaves others
+// out of a statement without a word, such as the LIMIT of MySQL's DELETE.
 func (a adopted) Initialize(db *gorm.DB) error {
-	db.ConnPool = a.pool
-	gormcallbacks.RegisterDefaultCallbacks(db, &gormcallbacks.Config{})
+	db.ConnPool = a.caller.pool
+	own := a.caller.db.Callback()
+	gormcallbacks.RegisterDefaultCallbacks(db, &gormcallbacks.Config{
+		CreateClauses: slices.Clone(own.Create().Clauses),
+		QueryClauses:  slices.Clone(own.Query().Clauses),
+		UpdateClauses: slices.Clone(own.Update().Clauses),
+		DeleteClauses: slices.Clone(own.Delete().Clauses),
+	})
 	return nil
+}
+
+// GORM asks a dialector for what follows by type assertions, which do not see the
+// embedded one.
+
+func (a adopted) Translate(err error) error {
+	if translator, ok := a.Dialector.(gorm.ErrorTranslator); ok {
+		return translator.Translate(err)
+	}
+	return err
+}
+
+func (a adopted) SavePoint(tx *gorm.DB, name string) error {
+	if pointer, ok := a.Dialector.(gorm.SavePointerDialectorInterface); ok {
+		return pointer.SavePoint(tx, name)
+	}
+	return gorm.ErrUnsupportedDriver
+}
+
+func (a adopted) RollbackTo(tx *gorm.DB, name string) error {
+	if pointer, ok := a.Dialector.(gorm.SavePointerDialectorInterface); ok {
+		return pointer.RollbackTo(tx, name)
+	}
+	return gorm.ErrUnsupportedDriver
 }
 
 func openPool(dialector gorm.Dialector, cfg *gorm.Config) (*gorm.DB, *sql.DB, error) {

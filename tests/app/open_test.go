@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"maps"
 	"net"
 	"strings"
@@ -54,6 +55,68 @@ func TestOpenOpensEveryDataSourceOnce(t *testing.T) {
 	entry := audit{Text: "numbered"}
 	if err := db.Create(&entry).Error; err != nil || entry.ID == 0 {
 		t.Errorf("key %d, %v", entry.ID, err)
+	}
+}
+
+// TestTheDefaultDataSourceByItselfIsPlainGORM whether its pool was opened by Open or
+// by the application: all clauses of its statements are sent, errors are translated,
+// transactions nest.
+func TestTheDefaultDataSourceByItselfIsPlainGORM(t *testing.T) {
+	c := newCluster(t, "itself")
+	warned := &strings.Builder{}
+	gormConfig := func() *gorm.Config {
+		return &gorm.Config{TranslateError: true, Logger: logger.New(log.New(warned, "", 0), logger.Config{LogLevel: logger.Warn})}
+	}
+	registered, err := gorm.Open(gormmysql.Open(c.server.DSN(c.database(0))), gormConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := c.config()
+	delete(cfg.DataSources, "ds0")
+	cfg.DefaultDataSource = ""
+	cfg.Sharding = config.Sharding{BroadcastTables: []string{"t_region"}}
+	plugin := sharding.Register(cfg)
+	if err := registered.Use(plugin); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = plugin.Close() }()
+	for name, source := range map[string]*gorm.DB{
+		"Open":     sharding.Of(c.open(t, c.config(), gormConfig())).DataSource("ds0"),
+		"Register": plugin.DataSource("default"),
+	} {
+		if warned.Len() > 0 {
+			t.Errorf("%s: the start warns: %s", name, warned)
+		}
+		source = source.Session(&gorm.Session{Logger: logger.Discard})
+		entries := []audit{{Text: "a"}, {Text: "a"}, {Text: "a"}}
+		if err := source.Create(&entries).Error; err != nil {
+			t.Fatal(err)
+		}
+		if err := source.Create(&audit{ID: entries[0].ID}).Error; !errors.Is(err, gorm.ErrDuplicatedKey) {
+			t.Errorf("%s: a duplicate is %v", name, err)
+		}
+		if got := source.Model(&audit{}).Where("text = ?", "a").Limit(1).Update("text", "b"); got.Error != nil || got.RowsAffected != 1 {
+			t.Errorf("%s: UPDATE with LIMIT 1 changed %d rows, %v", name, got.RowsAffected, got.Error)
+		}
+		if got := source.Where("id > 0").Limit(1).Delete(&audit{}); got.Error != nil || got.RowsAffected != 1 {
+			t.Errorf("%s: DELETE with LIMIT 1 deleted %d rows, %v", name, got.RowsAffected, got.Error)
+		}
+		undo := errors.New("undo")
+		err := source.Transaction(func(tx *gorm.DB) error {
+			if err := tx.Transaction(func(tx *gorm.DB) error {
+				return errors.Join(tx.Create(&audit{Text: "undone"}).Error, undo)
+			}); !errors.Is(err, undo) || errors.Is(err, gorm.ErrUnsupportedDriver) {
+				return fmt.Errorf("nested: %w", err)
+			}
+			return tx.Create(&audit{Text: "kept"}).Error
+		})
+		var texts []string
+		if err := errors.Join(err, source.Model(&audit{}).Where("text LIKE ?", "%e%").Pluck("text", &texts).Error); err != nil || len(texts) != 1 || texts[0] != "kept" {
+			t.Errorf("%s: after a nested transaction %v, %v", name, texts, err)
+		}
+		if err := source.Where("id > 0").Delete(&audit{}).Error; err != nil {
+			t.Error(err)
+		}
 	}
 }
 
