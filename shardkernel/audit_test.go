@@ -82,7 +82,7 @@ func TestAuditsRefuseWhatTheyName(t *testing.T) {
 		{"SELECT * FROM t_order WHERE user_id IN (1, 3)", nil}, // two nodes of one data source
 		{"SELECT * FROM t_order WHERE user_id IN (1, 2)", map[config.AuditRule]string{config.AuditSingleDataSource: "goes to 2 data sources"}},
 		{"SELECT * FROM t_order WHERE status = 1", map[config.AuditRule]string{
-			config.AuditRequireShardingKey: "table t_order: audit requireShardingKey: no condition narrows the nodes; add one on user_id and id",
+			config.AuditRequireShardingKey: "table t_order: audit requireShardingKey: no condition narrows the nodes; add one on user_id or id",
 			config.AuditSingleDataSource:   "goes to 2 data sources",
 		}},
 		{"UPDATE t_order SET a = 1", map[config.AuditRule]string{config.AuditRequireShardingKey: "t_order", config.AuditSingleDataSource: "2 data sources"}},

@@ -50,6 +50,9 @@ func HintOrList(name string, of []string) string {
 	if hint := Hint(name, of); hint != "" {
 		return hint
 	}
+	if len(of) == 0 {
+		return "there is none"
+	}
 	return "known: " + strings.Join(of, ", ")
 }
 

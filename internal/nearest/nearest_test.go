@@ -43,6 +43,18 @@ func TestHintIsEmptyWithoutNearName(t *testing.T) {
 	}
 }
 
+func TestHintOrListTellsWhatThereIs(t *testing.T) {
+	for want, of := range map[string][]string{
+		`did you mean "ds_mod"?`: {"ds_mod", "by_user"},
+		"known: by_user, x":      {"by_user", "x"},
+		"there is none":          nil,
+	} {
+		if got := HintOrList("ds_mood", of); got != want {
+			t.Errorf("HintOrList of %v = %q, want %q", of, got, want)
+		}
+	}
+}
+
 func TestDistanceCountsASwapOnce(t *testing.T) {
 	for _, test := range []struct {
 		a, b string

@@ -65,6 +65,14 @@ func ParseClient(dataSource, dsn string) (Client, error) {
 // or schema has an unescaped slash.
 func afterSlash(dsn string) string { return dsn[strings.LastIndexByte(dsn, '/')+1:] }
 
+// shown is a parameter in an error, where nothing would be read as a gap.
+func shown(value any) any {
+	if value == "" {
+		return "not set"
+	}
+	return value
+}
+
 // Equal reports, as a *fault.ConfigError, what differs between c and the client
 // settings of another data source. All of it must be equal: the same row would
 // be read, or the same argument written, in two ways.
@@ -72,7 +80,7 @@ func (c Client) Equal(other Client) error {
 	var diff []string
 	differ := func(what string, mine, theirs any) {
 		if mine != theirs {
-			diff = append(diff, fmt.Sprintf("%s is %v here and %v in %s", what, mine, theirs, other.DataSource))
+			diff = append(diff, fmt.Sprintf("%s is %v here and %v in %s", what, shown(mine), shown(theirs), other.DataSource))
 		}
 	}
 	differ("parseTime", c.parseTime, other.parseTime)

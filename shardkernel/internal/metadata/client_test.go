@@ -47,6 +47,20 @@ func TestClientSettingsMustAgree(t *testing.T) {
 	}
 }
 
+func TestAParameterThatIsNotSetIsNamedAsSuch(t *testing.T) {
+	set, err := ParseClient("ds0", "app@tcp(h)/o?charset=utf8mb4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare, err := ParseClient("ds1", "app@tcp(h)/o")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := bare.Equal(set); err == nil || !strings.Contains(err.Error(), "charset is not set here and utf8mb4 in ds0") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestColumnsWithAliasIsRefused(t *testing.T) {
 	_, err := ParseClient("ds1", "app:secret@tcp(h)/o?columnsWithAlias=true")
 	if !errors.Is(err, fault.ErrConfig) || !strings.Contains(err.Error(), "dataSources.ds1.dsn") || strings.Contains(err.Error(), "secret") {

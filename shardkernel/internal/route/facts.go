@@ -13,7 +13,8 @@ type Facts struct {
 	// Tables are the sharded tables, each once, in text order.
 	Tables []*rule.Table
 	// Unkeyed are those of several nodes of which some reference is under no
-	// condition on a sharding column, with the names of these columns.
+	// condition on a sharding column, with the names of these columns, any
+	// of which will do.
 	Unkeyed []Key
 	// Wrapped are the sharding columns that stand inside a function or in
 	// arithmetic where they are compared.
@@ -41,7 +42,7 @@ func (p *Program) Facts() Facts {
 		f.Tables = addTable(f.Tables, r.rule)
 		inserted := p.stmt.Insert != nil && p.stmt.Tables[r.table].Target
 		if r.where == nil && !inserted && len(r.rule.Nodes) > 1 {
-			f.Unkeyed = append(f.Unkeyed, Key{r.rule, keyNames(r.rule)})
+			f.Unkeyed = append(f.Unkeyed, Key{r.rule, joinKeys(r.rule, " or ")})
 		}
 		if p.nested(r.scope) {
 			f.Nested = addTable(f.Nested, r.rule)

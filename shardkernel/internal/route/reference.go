@@ -87,12 +87,14 @@ func (r *reference) keyNamed(name string) (*key, bool) {
 }
 
 // keyNames lists the sharding columns for messages.
-func keyNames(t *rule.Table) string {
+func keyNames(t *rule.Table) string { return joinKeys(t, " and ") }
+
+func joinKeys(t *rule.Table, by string) string {
 	var names []string
 	for _, k := range keysOf(t) {
 		names = append(names, k.column)
 	}
-	return strings.Join(names, " and ")
+	return strings.Join(names, by)
 }
 
 // concerns returns the key whose value a condition of a block on the column
