@@ -28,6 +28,37 @@ type carried struct {
 // carry returns how a column travels; ok is false for what would come out as
 // something else. text is the statement in lower case.
 func carry(c *value.Column, text string) (how carried, ok bool) {
+	how, ok = carryAs(c, text)
+	if other := otherClass(c, quote(c.Name, '`')); other != "" && how.wider != "" {
+		how.wider = other + " OR " + how.wider
+	} else if other != "" {
+		how.wider = other
+	}
+	return how, ok
+}
+
+// otherClass is true for a value of a column that is of another class than the
+// column as it is known: a node may have been altered before others, or all of them
+// since the columns were read, and a text would travel as the number 0. Servers say
+// binary of the character set of what is no text.
+func otherClass(c *value.Column, name string) string {
+	noText := "CHARSET(" + name + ")<>'binary'"
+	switch c.Class {
+	case value.ClassInteger:
+		return noText + " OR " + name + "%1<>0"
+	case value.ClassDate:
+		return noText + " OR " + name + "<>CAST(" + name + " AS DATE)"
+	case value.ClassFloat, value.ClassDecimal, value.ClassTime, value.ClassYear, value.ClassDateTime, value.ClassTimestamp, value.ClassBit:
+		return noText
+	case value.ClassEnum, value.ClassSet:
+		return name + "+0=0 AND " + name + "<>''"
+	case value.ClassText:
+		return "CHARSET(" + name + ")='binary'"
+	}
+	return ""
+}
+
+func carryAs(c *value.Column, text string) (how carried, ok bool) {
 	name := quote(c.Name, '`')
 	how = carried{written: name, typ: c.Type, given: "j." + name}
 	switch c.Class {
