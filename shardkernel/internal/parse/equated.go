@@ -114,9 +114,11 @@ func (e *equated) Enter(n ast.Node) (ast.Node, bool) {
 		digits := 0
 		switch n.Kind() {
 		case test_driver.KindMysqlDecimal:
-			digits = max(1, Digits(n.GetMysqlDecimal().String()))
+			digits = Digits(strings.TrimRight(n.GetMysqlDecimal().String(), "0"))
 		case test_driver.KindFloat64:
-			digits = math.MaxInt
+			if v := n.GetFloat64(); v != math.Trunc(v) || math.Abs(v) >= 1<<53 {
+				digits = math.MaxInt
+			}
 		case test_driver.KindString:
 			digits = Digits(n.GetString())
 		}
