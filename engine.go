@@ -18,6 +18,8 @@ type engine struct {
 	live    *shardkernel.Live
 	drain   *drain
 
+	closing   context.Context // ends when the engine is closed, and with it what a reload waits for
+	stop      context.CancelFunc
 	reloading sync.Mutex // held by one reload at a time
 
 	mu       sync.Mutex
@@ -34,12 +36,13 @@ func newEngine(cfg *config.Config, o *options, caller *callerPool) (*engine, err
 	if err != nil {
 		return nil, err
 	}
-	first, err := open(cfg, rules, o, caller, nil)
+	first, err := open(context.Background(), cfg, rules, o, caller, nil)
 	if err != nil {
 		return nil, err
 	}
 	first.number, first.since = 1, time.Now()
-	return &engine{options: o, caller: caller, live: shardkernel.NewLive(first.kernel), drain: newDrain(caller), current: first}, nil
+	closing, stop := context.WithCancel(context.Background())
+	return &engine{closing: closing, stop: stop, options: o, caller: caller, live: shardkernel.NewLive(first.kernel), drain: newDrain(caller), current: first}, nil
 }
 
 // generation returns the one in force.
@@ -55,6 +58,7 @@ func (e *engine) close() error {
 	watchers := e.watchers
 	e.closed, e.watchers = true, nil
 	e.mu.Unlock()
+	e.stop()
 	e.drain.hurry()
 	for _, w := range watchers {
 		w.Close()
@@ -79,7 +83,7 @@ func (e *engine) reload(cfg *config.Config, opts []ReloadOption) (changed bool, 
 	if closed {
 		return false, errClosed
 	}
-	g, err := before.next(cfg, e.options, e.caller, opts)
+	g, err := before.next(e.closing, cfg, e.options, e.caller, opts)
 	if err != nil {
 		e.refused(err)
 		return false, err

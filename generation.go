@@ -148,8 +148,8 @@ const startTimeout = time.Minute
 // check asks the data sources what has to be known before the generation comes
 // into force: what the configuration wants to be done with the tables, and, by a
 // reload, the settings of the servers of new data sources.
-func (g *generation) check(before *generation) error {
-	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+func (g *generation) check(ctx context.Context, before *generation) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	if before != nil {
 		var opened []string

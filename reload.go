@@ -82,7 +82,7 @@ func (p *Plugin) Config() *config.Config {
 
 // next makes the generation that is to take g's place: g itself where nothing
 // changes.
-func (g *generation) next(cfg *config.Config, o *options, caller *callerPool, opts []ReloadOption) (*generation, error) {
+func (g *generation) next(ctx context.Context, cfg *config.Config, o *options, caller *callerPool, opts []ReloadOption) (*generation, error) {
 	var allowed reloadOptions
 	for _, opt := range opts {
 		opt(&allowed)
@@ -101,10 +101,10 @@ func (g *generation) next(cfg *config.Config, o *options, caller *callerPool, op
 	if err := g.cfg.Rerouting(cfg, allowed.rerouting...); err != nil {
 		return nil, err
 	}
-	if err := g.keepsRows(g.cfg.Claimed(cfg, allowed.rerouting...)); err != nil {
+	if err := g.keepsRows(ctx, g.cfg.Claimed(cfg, allowed.rerouting...)); err != nil {
 		return nil, err
 	}
-	next, err := open(cfg, rules, o, caller, g)
+	next, err := open(ctx, cfg, rules, o, caller, g)
 	if err != nil {
 		return nil, err
 	}
@@ -114,8 +114,8 @@ func (g *generation) next(cfg *config.Config, o *options, caller *callerPool, op
 
 // keepsRows fails where one of the tables, which have no rule yet, has rows in the
 // default data source, which a rule for it would leave behind.
-func (g *generation) keepsRows(tables []string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+func (g *generation) keepsRows(ctx context.Context, tables []string) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	inhabited, err := g.kernel.Inhabited(ctx, tables)
 	errs := []error{err}

@@ -55,7 +55,7 @@ type sources struct {
 // open makes a generation of a configuration and its rules: it opens the data
 // sources without dialling them, and makes the kernel over them. What stays the same is taken over from the generation before, which may be nil.
 // Either everything is open, or nothing.
-func open(cfg *config.Config, rules *shardkernel.Rules, o *options, caller *callerPool, before *generation) (*generation, error) {
+func open(ctx context.Context, cfg *config.Config, rules *shardkernel.Rules, o *options, caller *callerPool, before *generation) (*generation, error) {
 	s := &sources{byName: map[string]*source{}, primaries: map[string]*source{}, groups: map[string]*readwrite.Group{}}
 	log := caller.log()
 	if caller != nil {
@@ -101,7 +101,7 @@ func open(cfg *config.Config, rules *shardkernel.Rules, o *options, caller *call
 		return nil, errors.Join(err, s.closeUnlike(before.allSources()))
 	}
 	g := &generation{cfg: cfg, rules: rules, sources: s, kernel: kernel}
-	if err := g.check(before); err != nil {
+	if err := g.check(ctx, before); err != nil {
 		return nil, errors.Join(err, g.discard(before))
 	}
 	return g, nil

@@ -246,6 +246,33 @@ func TestReloadsKeepHowGroupsAreSwitched(t *testing.T) {
 	s.drained(t)
 }
 
+func TestCloseEndsAReloadThatWaitsForAServer(t *testing.T) {
+	s := newShop(t, "closes")
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	dsn, err := mysql.ParseDSN(string(s.cfg.DataSources["ds1"].DSN))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dsn.Net, dsn.Addr = "tcp", silent.Addr().String()
+	cfg := s.changed(func(c *config.Config) { c.DataSources["ds9"] = config.DataSource{DSN: config.DSN(dsn.FormatDSN())} })
+	reloaded := make(chan error)
+	go func() { reloaded <- s.plugin.Reload(cfg) }()
+	conn, err := silent.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	began := time.Now()
+	go func() { _ = s.plugin.Close() }()
+	if err := <-reloaded; err == nil || time.Since(began) > 20*time.Second {
+		t.Errorf("error %v after %s", err, time.Since(began))
+	}
+}
+
 // Rows of a table without a rule are in the default data source, where a new rule
 // does not look for them, or not for them alone.
 func TestARuleIsRefusedForATableThatHasRowsWithoutOne(t *testing.T) {
