@@ -35,9 +35,9 @@ func (p *pool) QueryContext(ctx context.Context, query string, args ...any) (*sq
 	case err != nil:
 		return nil, err
 	case planned != nil:
-		return p.DB.QueryContext(ctx, query, planned)
+		return p.DB.QueryContext(ctx, query, planned) //nolint:sqlclosecheck // the caller closes them
 	}
-	return direct.Query(ctx)
+	return direct.Query(ctx) //nolint:sqlclosecheck // likewise
 }
 
 // ExecContext implements gorm.ConnPool.

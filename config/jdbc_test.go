@@ -13,8 +13,10 @@ func TestJDBCPropertiesKeepTheirMeaning(t *testing.T) {
 		{"the defaults of Connector/J", "jdbc:mysql://h/d", base + "allowFallbackToPlaintext=true&clientFoundRows=true&loc=Local&parseTime=true&tls=preferred"},
 		{"the defaults of MariaDB's", "jdbc:mariadb://h/d", base + "clientFoundRows=true&loc=Local&parseTime=true"},
 		{"changed rows", "jdbc:mariadb://h/d?useAffectedRows=true", base + "loc=Local&parseTime=true"},
-		{"what is usual", "jdbc:mysql://h:3306/d?useUnicode=true&characterEncoding=utf8&useSSL=false&serverTimezone=GMT%2B8&zeroDateTimeBehavior=convertToNull&tinyInt1isBit=false&allowMultiQueries=true&rewriteBatchedStatements=true&allowPublicKeyRetrieval=true&autoReconnect=true",
-			base + "clientFoundRows=true&charset=utf8mb4&loc=Etc%2FGMT-8&multiStatements=true&parseTime=true"},
+		{
+			"what is usual", "jdbc:mysql://h:3306/d?useUnicode=true&characterEncoding=utf8&useSSL=false&serverTimezone=GMT%2B8&zeroDateTimeBehavior=convertToNull&tinyInt1isBit=false&allowMultiQueries=true&rewriteBatchedStatements=true&allowPublicKeyRetrieval=true&autoReconnect=true",
+			base + "clientFoundRows=true&charset=utf8mb4&loc=Etc%2FGMT-8&multiStatements=true&parseTime=true",
+		},
 		{"a zone by name, in the session too", "jdbc:mariadb://h/d?connectionTimeZone=Asia/Shanghai&forceConnectionTimeZoneToSession=true", base + "clientFoundRows=true&loc=Asia%2FShanghai&parseTime=true&time_zone=%27Asia%2FShanghai%27"},
 		{"an offset in the session", "jdbc:mariadb://h/d?serverTimezone=%2B08:00&forceConnectionTimeZoneToSession=true", base + "clientFoundRows=true&loc=Etc%2FGMT-8&parseTime=true&time_zone=%27%2B08%3A00%27"},
 		{"a plus that was not escaped", "jdbc:mariadb://h/d?serverTimezone=GMT+8", base + "clientFoundRows=true&loc=Etc%2FGMT-8&parseTime=true"},

@@ -202,13 +202,13 @@ func (c *Config) users() map[string]map[string]bool {
 		if t.Broadcast {
 			continue
 		}
-		nodes, _ := c.DataNodes(name) //nolint:errcheck // a valid configuration has them
+		nodes, _ := c.DataNodes(name) // a valid configuration has them
 		for _, node := range nodes {
 			use(node.DataSource, name)
 		}
 	}
 	for name, t := range c.Sharding.AutoTables {
-		sources, _ := algorithm.ExpandNames(t.DataSources) //nolint:errcheck // likewise
+		sources, _ := algorithm.ExpandNames(t.DataSources) // likewise
 		for _, source := range sources {
 			use(source, name)
 		}

@@ -149,7 +149,7 @@ func paths(t *testing.T, err error) []string {
 	}
 	var out []string
 	all := []error{err}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // the joined ones
+	if joined, ok := err.(interface{ Unwrap() []error }); ok { // the joined ones
 		all = joined.Unwrap()
 	}
 	for _, e := range all {

@@ -49,7 +49,7 @@ func describe(err error, asserted bool) string {
 	out, translated := "", false
 	ended := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 	for _, name := range slices.Sorted(maps.Keys(known)) {
-		if ended && known[name] == mysql.ErrInvalidConn { //nolint:errorlint // cancelled by closing the connection, which may show
+		if ended && known[name] == mysql.ErrInvalidConn { // cancelled by closing the connection, which may show
 			continue
 		}
 		if errors.Is(err, known[name]) {
@@ -63,7 +63,7 @@ func describe(err error, asserted bool) string {
 		out += fmt.Sprintf("MySQL %d ", server.Number)
 	}
 	if asserted {
-		_, ok := err.(*mysql.MySQLError) //nolint:errorlint // what many applications do
+		_, ok := err.(*mysql.MySQLError) // what many applications do
 		out += fmt.Sprintf("asserted %t", ok)
 	}
 	if out == "" {

@@ -88,7 +88,7 @@ var calls = []struct {
 		return db.First(&user{}, "owner_id = ? AND email = ?", 1, secret).Error
 	}},
 	{"First of none", []string{"ds1 rows 0"}, func(db *gorm.DB) error {
-		if err := db.First(&user{}, "owner_id = ? AND email = ?", 1, secret+"x").Error; err != gorm.ErrRecordNotFound { //nolint:errorlint // GORM's own value
+		if err := db.First(&user{}, "owner_id = ? AND email = ?", 1, secret+"x").Error; err != gorm.ErrRecordNotFound { // GORM's own value
 			return fmt.Errorf("found: %w", err)
 		}
 		return nil
@@ -231,7 +231,7 @@ func TestRowsThatAreLeftHalfReadAreTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !rows.Next() {
-			t.Fatal("no row")
+			t.Fatal("no row", rows.Err())
 		}
 		_, ended := r.take() // nodes without a row
 		if slices.ContainsFunc(ended, func(line string) bool { return !strings.Contains(line, " rows 0 ") }) {

@@ -337,10 +337,10 @@ func TestDBResolverIsRefusedInBothOrders(t *testing.T) {
 			"Raw":    func() error { var n int; return db.Raw("SELECT COUNT(*) FROM t_note").Scan(&n).Error },
 			"Rows": func() error {
 				rows, err := db.Model(&note{}).Rows()
-				if err == nil {
-					_ = rows.Close()
+				if err != nil {
+					return err
 				}
-				return err
+				return errors.Join(rows.Err(), rows.Close())
 			},
 			"Transaction": func() error {
 				return db.Transaction(func(tx *gorm.DB) error { return tx.Create(&note{OwnerID: 1, Text: "c"}).Error })

@@ -179,8 +179,10 @@ func TestCreateOmitsAndSelectsAssociations(t *testing.T) {
 func TestCreateStoresAnAssociationWithItsKey(t *testing.T) {
 	eachWay(t, func(_ *testing.T, w *way) {
 		for id := uint(1); id <= 8; id++ {
-			u := User{Model: gorm.Model{ID: id}, Name: fmt.Sprint("u", id), Manager: &User{Model: gorm.Model{ID: 100 + id}, Name: fmt.Sprint("m", id)},
-				Pets: []*Pet{{Model: gorm.Model{ID: 10 + id}, Name: fmt.Sprint("p", id)}}, Company: Company{ID: int(id)/2 + 1, Name: "c"}}
+			u := User{
+				Model: gorm.Model{ID: id}, Name: fmt.Sprint("u", id), Manager: &User{Model: gorm.Model{ID: 100 + id}, Name: fmt.Sprint("m", id)},
+				Pets: []*Pet{{Model: gorm.Model{ID: 10 + id}, Name: fmt.Sprint("p", id)}}, Company: Company{ID: int(id)/2 + 1, Name: "c"},
+			}
 			w.must(w.db.Create(&u).Error)
 		}
 		w.holds("pets", "p1 u1", "p2 u2", "p3 u3", "p4 u4", "p5 u5", "p6 u6", "p7 u7", "p8 u8")

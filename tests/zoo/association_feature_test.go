@@ -121,8 +121,10 @@ var associations = []feature{
 	{name: "`Association().Append`", run: func(w *way) error {
 		err := errors.Join(hasManyOf(w, 4, "Pets").Append(&Pet{Name: "appended"}), hasManyOf(w, 3, "Languages").Append(&Language{Code: "de", Name: "German"}),
 			hasManyOf(w, 4, "Company").Append(&Company{Name: "appended"}), hasManyOf(w, 4, "Toys").Append(&Toy{Name: "appended"}))
-		w.same("owners", []string{sorted(w.stored("pets", "user_id", "name = 'appended'")), sorted(w.stored("user_speaks", "user_id", "language_code = 'de'")),
-			sorted(w.stored("toys", "owner_id", "name = 'appended'"))}, []string{"4", "2 3 4 6 8", "4"})
+		w.same("owners", []string{
+			sorted(w.stored("pets", "user_id", "name = 'appended'")), sorted(w.stored("user_speaks", "user_id", "language_code = 'de'")),
+			sorted(w.stored("toys", "owner_id", "name = 'appended'")),
+		}, []string{"4", "2 3 4 6 8", "4"})
 		return err
 	}},
 	{name: "many to many: `Association().Replace`, `Delete`, `Clear`", run: func(w *way) error {
@@ -154,8 +156,10 @@ var associations = []feature{
 	}},
 	{name: "`Select(association).Delete`", run: func(w *way) error {
 		err := w.db.Select("Pets", "Orders", "Languages").Delete(user(4)).Error
-		w.same("what is left", []int{len(w.stored("pets", "id", "user_id = 4 AND deleted_at IS NULL")), len(w.stored("orders", "id", "user_id = 4")),
-			len(w.stored("user_speaks", "user_id", "user_id = 4"))}, []int{0, 0, 0})
+		w.same("what is left", []int{
+			len(w.stored("pets", "id", "user_id = 4 AND deleted_at IS NULL")), len(w.stored("orders", "id", "user_id = 4")),
+			len(w.stored("user_speaks", "user_id", "user_id = 4")),
+		}, []int{0, 0, 0})
 		return err
 	}},
 }

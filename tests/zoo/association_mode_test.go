@@ -253,22 +253,43 @@ var detached = []struct {
 	table string
 	then  []string
 }{
-	{"Association.Delete of a has-many by the sharding column", func(db *gorm.DB, u *User) error { return db.Model(u).Association("Pets").Delete(u.Pets[0]) },
-		"pets", []string{"a.cat -", "a.dog a"}},
-	{"Association.Replace of a has-many by the sharding column", func(db *gorm.DB, u *User) error { return db.Model(u).Association("Pets").Replace(&Pet{Name: "fish"}) },
-		"pets", []string{"a.cat -", "a.dog -", "fish a"}},
-	{"Association.Clear of a has-many by the sharding column", func(db *gorm.DB, u *User) error { return db.Model(u).Association("Pets").Clear() },
-		"pets", []string{"a.cat -", "a.dog -"}},
-	{"Association.Append of a has-one by the sharding column", func(db *gorm.DB, u *User) error {
-		return db.Model(u).Association("Account").Append(&Account{Number: "new"})
+	{
+		"Association.Delete of a has-many by the sharding column", func(db *gorm.DB, u *User) error { return db.Model(u).Association("Pets").Delete(u.Pets[0]) },
+		"pets",
+		[]string{"a.cat -", "a.dog a"},
 	},
-		"accounts", []string{"a.account -", "new a"}},
-	{"Association.Delete of a has-one by the sharding column", func(db *gorm.DB, u *User) error { return db.Model(u).Association("Account").Delete(&u.Account) },
-		"accounts", []string{"a.account -"}},
-	{"Association.Clear of a has-one by the sharding column", func(db *gorm.DB, u *User) error { return db.Model(u).Association("Account").Clear() },
-		"accounts", []string{"a.account -"}},
-	{"Association.Clear of a polymorphic has-many by the sharding column", func(db *gorm.DB, u *User) error { return db.Model(u).Association("Toys").Clear() },
-		"toys", []string{"a.ball - users", "a.kite - users", "a.mouse a.cat pets"}},
+	{
+		"Association.Replace of a has-many by the sharding column", func(db *gorm.DB, u *User) error { return db.Model(u).Association("Pets").Replace(&Pet{Name: "fish"}) },
+		"pets",
+		[]string{"a.cat -", "a.dog -", "fish a"},
+	},
+	{
+		"Association.Clear of a has-many by the sharding column", func(db *gorm.DB, u *User) error { return db.Model(u).Association("Pets").Clear() },
+		"pets",
+		[]string{"a.cat -", "a.dog -"},
+	},
+	{
+		"Association.Append of a has-one by the sharding column", func(db *gorm.DB, u *User) error {
+			return db.Model(u).Association("Account").Append(&Account{Number: "new"})
+		},
+		"accounts",
+		[]string{"a.account -", "new a"},
+	},
+	{
+		"Association.Delete of a has-one by the sharding column", func(db *gorm.DB, u *User) error { return db.Model(u).Association("Account").Delete(&u.Account) },
+		"accounts",
+		[]string{"a.account -"},
+	},
+	{
+		"Association.Clear of a has-one by the sharding column", func(db *gorm.DB, u *User) error { return db.Model(u).Association("Account").Clear() },
+		"accounts",
+		[]string{"a.account -"},
+	},
+	{
+		"Association.Clear of a polymorphic has-many by the sharding column", func(db *gorm.DB, u *User) error { return db.Model(u).Association("Toys").Clear() },
+		"toys",
+		[]string{"a.ball - users", "a.kite - users", "a.mouse a.cat pets"},
+	},
 }
 
 // A row without an owner has no node. What is refused in a transaction leaves

@@ -32,7 +32,7 @@ type suite struct{ m *testing.M }
 func (s suite) Run() int {
 	code := s.m.Run()
 	if err := errors.Join(closeWays(), s.staleRefusals(code)); err != nil {
-		os.Stderr.WriteString(err.Error() + "\n")
+		_, _ = os.Stderr.WriteString(err.Error() + "\n")
 		return max(code, 1)
 	}
 	return code

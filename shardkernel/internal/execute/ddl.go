@@ -37,11 +37,11 @@ func (e *Executor) Define(ctx context.Context, ex *plan.Execution, br Branches) 
 	r.open.Store(int32(len(lanes) + 1))
 	out, done := make([]Result, len(ex.Units)), make([]bool, len(ex.Units))
 	work := func(_ int, l *lane) { r.define(l, out, done) } //nolint:contextcheck // the clock is let go also when the caller's context has ended
-	err = r.each(e.slots, lanes, work)
+	err = r.each(e.slots, lanes, work)                      //nolint:contextcheck // see above
 	if r.stopped.Load() {
 		r.end(last) //nolint:contextcheck // see above
 	} else {
-		err = r.each(e.slots, []*lane{last}, work)
+		err = r.each(e.slots, []*lane{last}, work) //nolint:contextcheck // see above
 	}
 	if err == nil {
 		return out, nil

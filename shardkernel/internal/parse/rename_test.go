@@ -250,7 +250,7 @@ func TestKindsAndFeatures(t *testing.T) {
 		{"SELECT unix_timestamp(a) FROM t_order", KindSelect, 0},
 		{"SELECT RAND(), uuid() FROM t_order", KindSelect, FeatureRandom},
 		{"SELECT RAND(3), sysdate() FROM t_order", KindSelect, FeatureVolatile},
-		{"SELECT get_lock('a', 1) FROM t_order", KindSelect, FeatureLock},
+		{"SELECT get_lock('a', 1) FROM t_order", KindSelect, FeatureLock | FeatureRoutine},
 		{"SELECT 1 FROM t_order PARTITION (p0)", KindSelect, FeaturePartition},
 		{"SELECT rank() OVER (ORDER BY a) FROM t_order", KindSelect, FeatureWindow},
 		{"SELECT `rank`, rank FROM t_order", KindSelect, 0},
