@@ -86,7 +86,7 @@ func open(ctx context.Context, cfg *config.Config, rules *shardkernel.Rules, o *
 	if len(errs) > 0 {
 		return nil, errors.Join(append(errs, s.closeUnlike(before.allSources()))...)
 	}
-	all, err := s.kernelSources(cfg, o, log, before)
+	all, err := s.kernelSources(cfg, o, log, before) //nolint:contextcheck // replicas change while no statement runs
 	if err != nil {
 		return nil, errors.Join(err, s.closeUnlike(before.allSources()))
 	}

@@ -327,7 +327,7 @@ func (w *worker) step(parent context.Context) {
 	case n == 14:
 		some.Balance = 5
 		after[some.ID] = some
-		w.write(w.t.Context(), "Exec", after, func(db *gorm.DB) error {
+		w.write(w.t.Context(), "Exec", after, func(db *gorm.DB) error { //nolint:contextcheck // what was cancelled may still be done
 			return db.Exec("UPDATE t_user SET balance = @b WHERE owner_id = @o AND id = @id", map[string]any{"b": 5, "o": w.owner, "id": some.ID}).Error
 		})
 	case n == 15:
