@@ -2,12 +2,15 @@ package shardkernel
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 )
 
@@ -88,7 +91,11 @@ func (k *Kernel) refuseElsewhere(ctx context.Context, s *Session, ex *plan.Execu
 	if err != nil {
 		return err
 	}
+	begun := s.branched()
 	found, err := k.anyRow(ctx, s, rest)
+	if err == nil && !found {
+		found, err = k.anyUnseen(ctx, s, rest, begun)
+	}
 	if err != nil || !found {
 		return err
 	}
@@ -115,6 +122,35 @@ func (k *Kernel) anyRow(ctx context.Context, s *Session, ex *plan.Execution) (bo
 	}
 	err = rows.Next(make([]driver.Value, len(rows.Columns())))
 	return err == nil, errors.Join(ignoreEnd(err), rows.Close())
+}
+
+// anyUnseen reports whether a question for rows finds any that the transaction does
+// not see, because its snapshot of the data source, one of those on which it had
+// begun, is older. It is asked over the control connections, and the transaction
+// once more where there is such a row: it may have deleted it itself. That question
+// locks, for it has to see what is stored now, but no gap, since the row is there.
+func (k *Kernel) anyUnseen(ctx context.Context, s *Session, ex *plan.Execution, begun []string) (bool, error) {
+	for _, u := range ex.Units {
+		source := k.sources[u.DataSource]
+		// A pool of the application's own that is its own control pool may be held
+		// by this transaction alone.
+		if !slices.Contains(begun, u.DataSource) || source.Dialect != dialect.MySQL || source.control == source.DB {
+			continue
+		}
+		var one int
+		if err := source.control.QueryRowContext(ctx, u.SQL, u.Args...).Scan(&one); errors.Is(err, sql.ErrNoRows) {
+			continue
+		} else if err != nil {
+			return false, err
+		}
+		u.SQL += " FOR UPDATE"
+		now := *ex
+		now.Units = []plan.Unit{u}
+		if found, err := k.anyRow(ctx, s, &now); found || err != nil {
+			return found, err
+		}
+	}
+	return false, nil
 }
 
 // ignoreEnd returns err unless it tells the end of rows.

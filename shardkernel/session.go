@@ -149,6 +149,18 @@ func (k *Kernel) connections(s *Session) transaction.Connections {
 
 func (s *Session) inTransaction() bool { return s != nil && s.tx != nil }
 
+// branched returns the data sources on which a transaction has begun.
+func (s *Session) branched() []string {
+	if !s.inTransaction() {
+		return nil
+	}
+	var sources []string
+	for source := range s.tx.Connections {
+		sources = append(sources, source)
+	}
+	return sources
+}
+
 // branches returns what the executor sees of the session: a nil interface where
 // statements take their connections from the pools.
 func (s *Session) branches() execute.Branches {
