@@ -107,7 +107,7 @@ var calls = []struct {
 	{"Update of all nodes", []string{"ds0 rows 0", "ds0 rows 1", "ds1 rows 1", "ds1 rows 2"}, func(db *gorm.DB) error {
 		return db.Model(&user{}).Where("email LIKE ?", secret+"%").Update("balance", 4711).Error
 	}},
-	{"upsert", []string{"ds1 rows 1"}, func(db *gorm.DB) error {
+	{"upsert", []string{"ds0 rows 0", "ds0 rows 0", "ds1 rows 0", "ds1 rows 1"}, func(db *gorm.DB) error {
 		return db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&user{ID: 11, OwnerID: 1, Email: secret, Balance: 7}).Error
 	}},
 	{"Preload", []string{"ds1 rows 0", "ds1 rows 2"}, func(db *gorm.DB) error {

@@ -196,12 +196,12 @@ func TestMergesKeepTimesThatClocksSkip(t *testing.T) {
 		t.Fatal(err)
 	}
 	for query, want := range map[string]string{
-		"SELECT COUNT(*) FROM t_ent_order WHERE id > 9000 GROUP BY created_at ORDER BY created_at":                        "[[2] [1] [1]]",
-		"SELECT COUNT(DISTINCT created_at) FROM t_ent_order WHERE id > 9000":                                              "[[3]]",
-		"SELECT id FROM t_ent_order WHERE id > 9000 ORDER BY created_at, id":                                              "[[9001] [9004] [9003] [9002]]",
-		"SELECT MAX(id) FROM t_ent_order WHERE id > 9000 GROUP BY created_at HAVING MIN(created_at) < '2024-03-31 03:00'": "[[9004]]",
-		"SELECT COUNT(*) FROM (SELECT DISTINCT created_at FROM t_ent_order WHERE id > 9000) d":                            "[[3]]",
-		"SELECT id FROM t_ent_order WHERE id > 9000 AND created_at = (SELECT MAX(created_at) FROM t_ent_order)":           "[[9002]]",
+		"SELECT COUNT(*) FROM t_ent_order WHERE id > 9000 GROUP BY created_at ORDER BY created_at":                              "[[2] [1] [1]]",
+		"SELECT COUNT(DISTINCT created_at) FROM t_ent_order WHERE id > 9000":                                                    "[[3]]",
+		"SELECT id FROM t_ent_order WHERE id > 9000 ORDER BY created_at, id":                                                    "[[9001] [9004] [9003] [9002]]",
+		"SELECT MAX(id) FROM t_ent_order WHERE id > 9000 GROUP BY created_at HAVING MIN(created_at) < '2024-03-31 03:00'":       "[[9004]]",
+		"SELECT COUNT(*) FROM (SELECT DISTINCT created_at FROM t_ent_order WHERE id > 9000) d":                                  "[[3]]",
+		"SELECT id FROM t_ent_order WHERE id > 9000 AND created_at = (SELECT MAX(created_at) FROM t_ent_order WHERE id > 9000)": "[[9002]]",
 	} {
 		a := ask(t.Context(), pooledTx(tx), query, nil)
 		if got := fmt.Sprint(a.rows); a.err != nil || got != want {
