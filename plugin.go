@@ -101,9 +101,10 @@ func (p *Plugin) Preview(ctx context.Context, query string, args ...any) (*Previ
 
 // DataSource returns the *gorm.DB of one data source, for what concerns one
 // database alone, such as creating its actual tables. Statements on it are not
-// sharded, and a reload may close its pool: ask again. It is nil when there is no such data source or the plugin is not in
-// use. The data source "default" is the application's own pool. A group is its
-// primary; the members of groups have names of their own here.
+// sharded, and a reload may close its pool: ask again. It is nil when there is no
+// such data source or the plugin is not in use. The data source "default" is the
+// application's own pool. A group is its primary; the members of groups have names
+// of their own here.
 func (p *Plugin) DataSource(name string) *gorm.DB {
 	e, err := p.running()
 	if err != nil {

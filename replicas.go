@@ -29,9 +29,8 @@ func (p *Plugin) Replicas() []ReplicaState {
 
 // PrimaryOnly sends all reads of the named groups, or of all groups, to their
 // primaries from now on, or with false no longer, until a reload changes what the
-// configuration says of it. Statements that have been sent
-// are not touched. It fails with a ConfigError for a name that is no group,
-// having changed nothing.
+// configuration says of it. Statements that have been sent are not touched. It fails
+// with a ConfigError for a name that is no group, having changed nothing.
 func (p *Plugin) PrimaryOnly(on bool, names ...string) error {
 	return p.switching(func(groups map[string]*readwrite.Group) error {
 		if len(names) == 0 {
@@ -50,8 +49,8 @@ func (p *Plugin) PrimaryOnly(on bool, names ...string) error {
 }
 
 // DisableReplica keeps reads away from a replica from now on, or with false no
-// longer; reloads change nothing about it. Statements that have been sent are not touched. It fails with a
-// ConfigError for a name that is no replica.
+// longer; reloads change nothing about it. Statements that have been sent are not
+// touched. It fails with a ConfigError for a name that is no replica.
 func (p *Plugin) DisableReplica(name string, off bool) error {
 	return p.switching(func(groups map[string]*readwrite.Group) error {
 		var names []string

@@ -33,13 +33,18 @@ import (
 func Load(path string) (*Config, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		var failed *fs.PathError
-		if errors.As(err, &failed) {
-			err = failed.Err
-		}
-		return nil, &fault.ConfigError{Path: path, Reason: "cannot be read", Err: err}
+		return nil, unreadable(path, err)
 	}
 	return parse(data, strings.TrimPrefix(filepath.Ext(path), "."), path)
+}
+
+// unreadable returns the error of a file that cannot be read, which names it once.
+func unreadable(path string, err error) error {
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		err = failed.Err
+	}
+	return &fault.ConfigError{Path: path, Reason: "cannot be read", Err: err}
 }
 
 // Parse is Load for the content of a file. The format is yaml, yml, toml or
@@ -53,6 +58,11 @@ func parse(data []byte, format, place string) (*Config, error) {
 	if err != nil {
 		return nil, &fault.ConfigError{Path: place, Err: err}
 	}
+	return expanded(doc)
+}
+
+// expanded is the configuration of a document, in the long form.
+func expanded(doc document) (*Config, error) {
 	cfg, all := fromDocument(doc, (*Config).substitute)
 	if err := all.err(); err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"reflect"
@@ -29,11 +28,7 @@ import (
 func LoadShardingSphere(path string) (*Config, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		var failed *fs.PathError
-		if errors.As(err, &failed) {
-			err = failed.Err
-		}
-		return nil, &fault.ConfigError{Path: path, Reason: "cannot be read", Err: err}
+		return nil, unreadable(path, err)
 	}
 	return parseShardingSphere(data, path)
 }

@@ -152,17 +152,16 @@ func (w *Watcher) look() (again bool) {
 
 func (w *Watcher) event(data []byte, err error) Event {
 	if err != nil {
-		var failed *os.PathError
-		if errors.As(err, &failed) {
-			err = failed.Err
-		}
-		return Event{Err: &fault.ConfigError{Path: w.path, Reason: "cannot be read", Err: err}}
+		return Event{Err: unreadable(w.path, err)}
 	}
-	format := strings.TrimPrefix(filepath.Ext(w.path), ".")
-	if doc, err := readDocument(data, format); err == nil && len(doc) == 0 || len(bytes.TrimSpace(data)) == 0 {
+	doc, err := readDocument(data, strings.TrimPrefix(filepath.Ext(w.path), "."))
+	switch {
+	case err == nil && len(doc) == 0 || len(bytes.TrimSpace(data)) == 0:
 		return Event{Err: &fault.ConfigError{Path: w.path, Reason: "is empty", Remedy: "it may be that it is still being written"}}
+	case err != nil:
+		return Event{Err: &fault.ConfigError{Path: w.path, Err: err}}
 	}
-	cfg, err := parse(data, format, w.path)
+	cfg, err := expanded(doc)
 	return Event{Config: cfg, Err: err}
 }
 

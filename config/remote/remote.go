@@ -48,7 +48,7 @@ type Source struct {
 const defaultInterval = 2 * time.Second
 
 // String names the source in errors.
-func (s Source) String() string { return cmp.Or(s.Provider, "etcd3") + " " + s.Key }
+func (s Source) String() string { return provider{s}.Provider() + " " + s.Key }
 
 // Load reads the configuration of a key. A store that gives no answer is given up
 // after three seconds, as Viper's client for etcd does; ctx is heeded before and

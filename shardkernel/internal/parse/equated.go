@@ -53,13 +53,10 @@ func (b *builder) noteEquated(blk *block, left, right ast.Node) {
 
 // bare returns an expression without parentheses around it.
 func bare(n ast.Node) ast.Node {
-	for {
-		p, ok := n.(*ast.ParenthesesExpr)
-		if !ok {
-			return n
-		}
-		n = p.Expr
+	if e, ok := n.(ast.ExprNode); ok {
+		return unwrap(e)
 	}
+	return n
 }
 
 // isSignedConstant reports whether an expression is a constant, which may have a sign.
