@@ -10,8 +10,6 @@ import (
 	"os"
 	"testing"
 
-	"github.com/go-sql-driver/mysql"
-	"go.uber.org/goleak"
 	gormmysql "gorm.io/driver/mysql"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
@@ -19,11 +17,11 @@ import (
 	"github.com/gormshard/sharding"
 	"github.com/gormshard/sharding/config"
 	"github.com/gormshard/sharding/tests/mariadb"
+	"github.com/gormshard/sharding/tests/mariadbtest"
 )
 
 func TestMain(m *testing.M) {
-	_ = mysql.SetLogger(&mysql.NopLogger{})
-	os.Exit(mariadb.Main(m, func() error { return goleak.Find() }))
+	os.Exit(mariadbtest.Main(m))
 }
 
 // copies is broadcast tables in three data sources of one server.

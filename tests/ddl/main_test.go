@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
-	"go.uber.org/goleak"
 	gormmysql "gorm.io/driver/mysql"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
@@ -23,12 +22,12 @@ import (
 	"github.com/gormshard/sharding"
 	"github.com/gormshard/sharding/config"
 	"github.com/gormshard/sharding/tests/mariadb"
+	"github.com/gormshard/sharding/tests/mariadbtest"
 	"github.com/gormshard/sharding/tests/rowtext"
 )
 
 func TestMain(m *testing.M) {
-	_ = mysql.SetLogger(&mysql.NopLogger{})
-	os.Exit(mariadb.Main(m, func() error { return goleak.Find() }))
+	os.Exit(mariadbtest.Main(m))
 }
 
 // cluster is a set of empty databases: one for each of the data sources ds0 and

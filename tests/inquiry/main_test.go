@@ -9,11 +9,9 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
-
-	"github.com/gormshard/sharding/tests/mariadb"
+	"github.com/gormshard/sharding/tests/mariadbtest"
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(mariadb.Main(m, func() error { return goleak.Find() }))
+	os.Exit(mariadbtest.Main(m))
 }

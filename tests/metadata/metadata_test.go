@@ -10,9 +10,10 @@ import (
 	"testing"
 
 	"github.com/gormshard/sharding/tests/mariadb"
+	"github.com/gormshard/sharding/tests/mariadbtest"
 )
 
-func TestMain(m *testing.M) { os.Exit(mariadb.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(mariadbtest.Main(m)) }
 
 func TestValuesAndColumnsAgreeWithTheServer(t *testing.T) {
 	server := mariadb.Shared(t, 1)[0]

@@ -9,14 +9,9 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
-
-	"github.com/gormshard/sharding/tests/mariadb"
+	"github.com/gormshard/sharding/tests/mariadbtest"
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(mariadb.Main(m, func() error {
-		// GORM never ends the goroutine of a PrepareStmt pool's cache.
-		return goleak.Find(goleak.IgnoreTopFunction("gorm.io/gorm/internal/lru.NewLRU[...].func1"))
-	}))
+	os.Exit(mariadbtest.Main(m, mariadbtest.StatementCache))
 }

@@ -18,15 +18,13 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/gormshard/sharding/tests/mariadb"
+	"github.com/gormshard/sharding/tests/mariadbtest"
 )
 
 const cacheOfStatements = "gorm.io/gorm/internal/lru.NewLRU[...].func1"
 
 func TestMain(m *testing.M) {
-	// GORM's cache of prepared statements never ends its goroutine.
-	leaks := func() error { return goleak.Find(goleak.IgnoreAnyFunction(cacheOfStatements)) }
-	os.Exit(mariadb.Main(m, leaks))
+	os.Exit(mariadbtest.Main(m, goleak.IgnoreAnyFunction(cacheOfStatements)))
 }
 
 // statements returns the first seed and the number of statements.

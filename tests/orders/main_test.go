@@ -9,17 +9,9 @@ import (
 	"os"
 	"testing"
 
-	"github.com/go-sql-driver/mysql"
-	"go.uber.org/goleak"
-
-	"github.com/gormshard/sharding/tests/mariadb"
+	"github.com/gormshard/sharding/tests/mariadbtest"
 )
 
 func TestMain(m *testing.M) {
-	// Connections break on purpose here.
-	_ = mysql.SetLogger(&mysql.NopLogger{})
-	os.Exit(mariadb.Main(m, func() error {
-		// GORM never ends the goroutine of a PrepareStmt pool's cache.
-		return goleak.Find(goleak.IgnoreTopFunction("gorm.io/gorm/internal/lru.NewLRU[...].func1"))
-	}))
+	os.Exit(mariadbtest.Main(m, mariadbtest.StatementCache))
 }

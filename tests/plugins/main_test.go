@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-sql-driver/mysql"
 	"go.uber.org/goleak"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
@@ -20,17 +19,15 @@ import (
 	"github.com/gormshard/sharding"
 	"github.com/gormshard/sharding/config"
 	"github.com/gormshard/sharding/tests/mariadb"
+	"github.com/gormshard/sharding/tests/mariadbtest"
 )
 
 func TestMain(m *testing.M) {
-	_ = mysql.SetLogger(&mysql.NopLogger{})
-	os.Exit(mariadb.Main(m, func() error {
-		return goleak.Find(
-			goleak.IgnoreTopFunction("gorm.io/gorm/internal/lru.NewLRU[...].func1"), // GORM never ends it
-			goleak.IgnoreAnyFunction("gorm.io/plugin/prometheus.(*Prometheus).Initialize.func1.1"),
-			goleak.IgnoreAnyFunction("gorm.io/plugin/prometheus.(*Prometheus).Initialize.func1"),
-		)
-	}))
+	os.Exit(mariadbtest.Main(
+		m, mariadbtest.StatementCache,
+		goleak.IgnoreAnyFunction("gorm.io/plugin/prometheus.(*Prometheus).Initialize.func1.1"),
+		goleak.IgnoreAnyFunction("gorm.io/plugin/prometheus.(*Prometheus).Initialize.func1"),
+	))
 }
 
 // owned is how all tables here are sharded: by owner_id, over ds0 and ds1, with

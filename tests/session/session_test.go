@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
-	"go.uber.org/goleak"
 	gormmysql "gorm.io/driver/mysql"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
@@ -25,14 +24,11 @@ import (
 	"github.com/gormshard/sharding"
 	"github.com/gormshard/sharding/config"
 	"github.com/gormshard/sharding/tests/mariadb"
+	"github.com/gormshard/sharding/tests/mariadbtest"
 )
 
 func TestMain(m *testing.M) {
-	_ = mysql.SetLogger(&mysql.NopLogger{})
-	os.Exit(mariadb.Main(m, func() error {
-		// GORM never ends the goroutine of a PrepareStmt pool's cache.
-		return goleak.Find(goleak.IgnoreTopFunction("gorm.io/gorm/internal/lru.NewLRU[...].func1"))
-	}))
+	os.Exit(mariadbtest.Main(m, mariadbtest.StatementCache))
 }
 
 const sources = 4

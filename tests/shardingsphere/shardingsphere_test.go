@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-	"go.uber.org/goleak"
 	gormmysql "gorm.io/driver/mysql"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
@@ -22,13 +20,11 @@ import (
 	"github.com/gormshard/sharding/config"
 	"github.com/gormshard/sharding/hint"
 	"github.com/gormshard/sharding/tests/mariadb"
+	"github.com/gormshard/sharding/tests/mariadbtest"
 )
 
 func TestMain(m *testing.M) {
-	_ = mysql.SetLogger(&mysql.NopLogger{})
-	os.Exit(mariadb.Main(m, func() error {
-		return goleak.Find(goleak.IgnoreTopFunction("gorm.io/gorm/internal/lru.NewLRU[...].func1"))
-	}))
+	os.Exit(mariadbtest.Main(m, mariadbtest.StatementCache))
 }
 
 // file is one of ShardingSphere-JDBC 5.5.

@@ -9,14 +9,9 @@ import (
 	"os"
 	"testing"
 
-	"github.com/go-sql-driver/mysql"
-	"go.uber.org/goleak"
-
-	"github.com/gormshard/sharding/tests/mariadb"
+	"github.com/gormshard/sharding/tests/mariadbtest"
 )
 
 func TestMain(m *testing.M) {
-	// Connections break on purpose here.
-	_ = mysql.SetLogger(&mysql.NopLogger{})
-	os.Exit(mariadb.Main(m, func() error { return goleak.Find() }))
+	os.Exit(mariadbtest.Main(m))
 }
