@@ -136,7 +136,7 @@ func TestPreviewShowsWhereADefinitionGoes(t *testing.T) {
 		"ALTER TABLE t_region ADD x int": "broadcast: a definition of a broadcast table goes to every data source",
 		"ALTER TABLE t_audit ADD x int":  "pass-through: no sharded and no broadcast table",
 	} {
-		p, err := a.plugin.Preview(t.Context(), statement)
+		p, err := a.Plugin.Preview(t.Context(), statement)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +147,7 @@ func TestPreviewShowsWhereADefinitionGoes(t *testing.T) {
 			t.Errorf("%s: warnings %q", statement, p.Warnings)
 		}
 	}
-	if sent := a.take(); len(sent) > 0 {
+	if sent := a.Take(); len(sent) > 0 {
 		t.Errorf("Preview sent %q", sent)
 	}
 }
@@ -171,7 +171,7 @@ func TestRefusedDefinitionsSendNothing(t *testing.T) {
 			t.Errorf("%s\n%v", s, err)
 		}
 	}
-	if sent := a.take(); len(sent) > 0 {
+	if sent := a.Take(); len(sent) > 0 {
 		t.Errorf("sent %q", sent)
 	}
 	if err := a.Exec("CREATE TABLE t_order (id bigint, user_id bigint, CONSTRAINT fk FOREIGN KEY (id) REFERENCES t_other (id))").Error; !strings.Contains(fmt.Sprint(err), "DisableForeignKeyConstraintWhenMigrating") {

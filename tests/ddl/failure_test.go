@@ -153,7 +153,7 @@ func TestDDLIsRefusedInATransactionThatHasBegun(t *testing.T) {
 	a := c.open(t, c.config())
 	a.define(t, orderTable, "CREATE TABLE t_audit (id bigint PRIMARY KEY)", "CREATE TABLE t_plain (id bigint PRIMARY KEY)")
 	for _, s := range []string{"ALTER TABLE t_order ADD x int", "TRUNCATE TABLE t_order", "DROP TABLE t_audit", "CREATE TABLE t_new (id int)", "DROP TABLE t_plain, t_audit"} {
-		a.take()
+		a.Take()
 		tx := a.Begin()
 		if err := tx.Exec("INSERT INTO t_order VALUES (1, 1), (2, 2)").Error; err != nil {
 			t.Fatal(err)
@@ -167,7 +167,7 @@ func TestDDLIsRefusedInATransactionThatHasBegun(t *testing.T) {
 		if err := tx.Rollback().Error; err != nil {
 			t.Error(err)
 		}
-		if sent := strings.Join(a.take(), "\n"); strings.Contains(sent, s[:8]) {
+		if sent := strings.Join(a.Take(), "\n"); strings.Contains(sent, s[:8]) {
 			t.Errorf("%s was sent:\n%s", s, sent)
 		}
 		if err := scan(a.DB, "SELECT * FROM t_order"); err != nil {
@@ -285,8 +285,8 @@ func TestATableThatNobodyKnowsIsWarnedOfOnce(t *testing.T) {
 			t.Errorf("a table that does not exist: %v", err)
 		}
 	}
-	if len(a.warnings) != 1 || !strings.Contains(a.warnings[0], "t_order") {
-		t.Errorf("warnings %q", a.warnings)
+	if len(a.Warnings()) != 1 || !strings.Contains(a.Warnings()[0], "t_order") {
+		t.Errorf("warnings %q", a.Warnings())
 	}
 	a.define(t, orderTable, "INSERT INTO t_order (id, user_id) VALUES (1, 1)")
 }
@@ -303,8 +303,8 @@ func TestAUniqueKeyWithoutTheShardingColumnIsWarnedOfOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	warned := slices.DeleteFunc(slices.Clone(a.warnings), func(w string) bool { return !strings.Contains(w, "unique key") })
+	warned := slices.DeleteFunc(a.Warnings(), func(w string) bool { return !strings.Contains(w, "unique key") })
 	if len(warned) != 1 || !strings.Contains(warned[0], "uk_no (no) of table t_order") {
-		t.Errorf("warnings %q", a.warnings)
+		t.Errorf("warnings %q", a.Warnings())
 	}
 }

@@ -10,16 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/go-sql-driver/mysql"
 	gormmysql "gorm.io/driver/mysql"
-	"gorm.io/gorm"
-	"gorm.io/gorm/logger"
 
-	"github.com/gormshard/sharding"
 	"github.com/gormshard/sharding/config"
 	"github.com/gormshard/sharding/tests/mariadb"
 	"github.com/gormshard/sharding/tests/mariadbtest"
@@ -83,22 +78,8 @@ func (c *cluster) config() *config.Config {
 	return cfg
 }
 
-// app is an application on a sharded GORM, with the statements that were sent.
-type app struct {
-	*gorm.DB
-	plugin *sharding.Plugin
-
-	mu       sync.Mutex
-	sent     []string
-	warnings []string
-}
-
-// Printf implements logger.Writer.
-func (a *app) Printf(format string, args ...any) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.warnings = append(a.warnings, fmt.Sprintf(format, args...))
-}
+// app is an application on the cluster.
+type app struct{ *mariadbtest.App }
 
 func (c *cluster) open(t *testing.T, cfg *config.Config) *app {
 	t.Helper()
@@ -111,38 +92,8 @@ func (c *cluster) open(t *testing.T, cfg *config.Config) *app {
 
 func (c *cluster) tryOpen(t *testing.T, cfg *config.Config) (*app, error) {
 	t.Helper()
-	a := &app{}
-	a.plugin = sharding.Register(cfg, sharding.WithUnitTrace(func(_ context.Context, u sharding.UnitTrace) {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.sent = append(a.sent, u.DataSource+" "+u.SQL)
-	}))
-	var err error
-	a.DB, err = gorm.Open(gormmysql.Open(string(cfg.DataSources["ds0"].DSN)), &gorm.Config{Logger: warnings{logger.New(a, logger.Config{LogLevel: logger.Warn})}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Use(a.plugin); err != nil {
-		if pool, e := a.DB.DB(); e == nil {
-			_ = pool.Close()
-		}
-		return nil, err
-	}
-	t.Cleanup(func() {
-		if err := a.plugin.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return a, nil
-}
-
-// take returns the statements that were sent since the last call.
-func (a *app) take() []string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	sent := a.sent
-	a.sent = nil
-	return sent
+	a, err := mariadbtest.Open(t, cfg, gormmysql.Open(string(cfg.DataSources["ds0"].DSN)))
+	return &app{a}, err
 }
 
 // define sends statements that must succeed.
@@ -224,9 +175,3 @@ func ask(db *sql.DB, t *testing.T, query string) error {
 	}
 	return errors.Join(rows.Err(), rows.Close())
 }
-
-// warnings is a logger that leaves the statements out.
-type warnings struct{ logger.Interface }
-
-func (w warnings) LogMode(logger.LogLevel) logger.Interface                      { return w }
-func (warnings) Trace(context.Context, time.Time, func() (string, int64), error) {}

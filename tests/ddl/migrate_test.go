@@ -57,7 +57,7 @@ func TestGORMsMigratorDefinesEveryNode(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
-		got := definitions(a.take())
+		got := definitions(a.Take())
 		if !slices.Equal(got, want) {
 			t.Errorf("%s sent\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
@@ -74,7 +74,7 @@ func TestGORMsMigratorDefinesEveryNode(t *testing.T) {
 	if err := a.AutoMigrate(&Region{}, &Order{}); err != nil {
 		t.Fatal(err)
 	}
-	if got := definitions(a.take()); len(got) != 6 {
+	if got := definitions(a.Take()); len(got) != 6 {
 		t.Errorf("AutoMigrate sent %q", got)
 	}
 	step("AutoMigrate once more", a.AutoMigrate(&Region{}, &Order{}))

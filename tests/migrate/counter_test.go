@@ -35,9 +35,7 @@ func TestAutoIncrementWithoutAGeneratorIsReportedAtStart(t *testing.T) {
 	cfg.Sharding.Tables["t_member"] = member
 	cfg.Sharding.KeyGenerators = map[string]config.KeyGenerator{"segment": {Type: "SEGMENT", Props: map[string]any{"table": "t_member"}}}
 	again := c.open(t, cfg, gormmysql.Open(string(cfg.DataSources["ds0"].DSN)))
-	again.mu.Lock()
-	warned := slices.DeleteFunc(slices.Clone(again.warnings), func(w string) bool { return !strings.Contains(w, "AUTO_INCREMENT") })
-	again.mu.Unlock()
+	warned := slices.DeleteFunc(again.Warnings(), func(w string) bool { return !strings.Contains(w, "AUTO_INCREMENT") })
 	slices.Sort(warned)
 	if len(warned) != 2 || !strings.Contains(warned[0], "column id of table t_ent ") || !strings.Contains(warned[1], "column id of table t_order ") ||
 		!strings.Contains(warned[1], "keyGenerate: {column: id, …} to sharding.tables.t_order") {

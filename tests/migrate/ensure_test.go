@@ -56,7 +56,7 @@ func TestComingMonthsAreMadeLikeTheNewest(t *testing.T) {
 	c := newCluster(t, "months")
 	cfg := c.months()
 	a := c.open(t, cfg, gormmysql.Open(string(cfg.DataSources["ds0"].DSN)))
-	if _, err := a.plugin.EnsureTables(t.Context(), month(1), month(3), "t_log"); !errors.Is(err, sharding.ErrUnknownTable) {
+	if _, err := a.Plugin.EnsureTables(t.Context(), month(1), month(3), "t_log"); !errors.Is(err, sharding.ErrUnknownTable) {
 		t.Errorf("with nothing to make it like: %v", err)
 	}
 	for _, pool := range c.pools {
@@ -65,7 +65,7 @@ func TestComingMonthsAreMadeLikeTheNewest(t *testing.T) {
 	exec(t, c.pools[0], "CREATE TABLE t_event_0 (id bigint PRIMARY KEY, at datetime) PARTITION BY HASH (id) PARTITIONS 3")
 
 	// March begins when it does in Shanghai.
-	made, err := a.plugin.EnsureTables(t.Context(), month(1), month(3), "t_log_line", "t_log")
+	made, err := a.Plugin.EnsureTables(t.Context(), month(1), month(3), "t_log_line", "t_log")
 	want := []string{"ds0.t_log_203002", "ds0.t_log_line_203002", "ds1.t_log_203002", "ds1.t_log_line_203002"}
 	if err != nil || !slices.Equal(made, want) {
 		t.Errorf("made %q, %v", made, err)
@@ -82,7 +82,7 @@ func TestComingMonthsAreMadeLikeTheNewest(t *testing.T) {
 			t.Errorf("%s of February is\n  %s\ninstead of\n  %s", table, strings.Join(february, "\n  "), strings.Join(january, "\n  "))
 		}
 	}
-	if made, err := a.plugin.EnsureTables(t.Context(), month(1), month(3)); err != nil || !slices.Equal(made, []string{"ds0.t_event_2", "ds1.t_event_1", "ds1.t_event_3"}) {
+	if made, err := a.Plugin.EnsureTables(t.Context(), month(1), month(3)); err != nil || !slices.Equal(made, []string{"ds0.t_event_2", "ds1.t_event_1", "ds1.t_event_3"}) {
 		t.Errorf("the others made %q, %v", made, err)
 	}
 	if got := definition(t, c.pools[1], "t_event_3"); !strings.Contains(strings.Join(got, "\n"), "PARTITIONS 3") {
@@ -93,7 +93,7 @@ func TestComingMonthsAreMadeLikeTheNewest(t *testing.T) {
 	for _, pool := range c.pools {
 		exec(t, pool, "ALTER TABLE t_log_203002 ADD COLUMN label varchar(10)")
 	}
-	if _, err := a.plugin.EnsureTables(t.Context(), month(2), month(4), "t_log"); err != nil {
+	if _, err := a.Plugin.EnsureTables(t.Context(), month(2), month(4), "t_log"); err != nil {
 		t.Error(err)
 	}
 	if got := strings.Join(definition(t, c.pools[0], "t_log_203003"), "\n"); !strings.Contains(got, "label") {
@@ -104,21 +104,21 @@ func TestComingMonthsAreMadeLikeTheNewest(t *testing.T) {
 	for _, pool := range c.pools {
 		exec(t, pool, "DROP TABLE t_log_203003")
 	}
-	made, err = a.plugin.EnsureTables(t.Context(), month(3), month(8), "t_log")
+	made, err = a.Plugin.EnsureTables(t.Context(), month(3), month(8), "t_log")
 	if made != nil || !errors.Is(err, sharding.ErrNoDataNode) || !strings.Contains(err.Error(), "203007") || !strings.Contains(err.Error(), "actualDataNodes") {
 		t.Errorf("made %q, %v", made, err)
 	}
 	for name, class := range map[string]error{"t_order": sharding.ErrUnsupported, "t_region": sharding.ErrUnknownTable, "absent": sharding.ErrUnknownTable} {
-		if _, err := a.plugin.EnsureTables(t.Context(), month(1), month(2), name); !errors.Is(err, class) {
+		if _, err := a.Plugin.EnsureTables(t.Context(), month(1), month(2), name); !errors.Is(err, class) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := a.plugin.EnsureTables(t.Context(), month(2), month(1)); !errors.Is(err, sharding.ErrUnsupported) {
+	if _, err := a.Plugin.EnsureTables(t.Context(), month(2), month(1)); !errors.Is(err, sharding.ErrUnsupported) {
 		t.Errorf("a time that ends before it begins: %v", err)
 	}
 
 	// Without an end it is what the configuration names.
-	if _, err := a.plugin.EnsureTables(t.Context(), time.Time{}, time.Time{}); err != nil {
+	if _, err := a.Plugin.EnsureTables(t.Context(), time.Time{}, time.Time{}); err != nil {
 		t.Error(err)
 	}
 	if err := a.Exec("INSERT INTO t_log (id, user_id, at) VALUES (1, 1, '2030-06-30 23:59:59'), (2, 2, '2030-02-01 00:00:00')").Error; err != nil {
@@ -140,7 +140,7 @@ func TestProcessesThatEnsureTablesAtOnceMakeEachOne(t *testing.T) {
 	var all []string
 	for range 4 {
 		wg.Go(func() {
-			made, err := a.plugin.EnsureTables(t.Context(), month(1), month(4), "t_log", "t_log_line")
+			made, err := a.Plugin.EnsureTables(t.Context(), month(1), month(4), "t_log", "t_log_line")
 			if err != nil {
 				t.Error(err)
 			}
@@ -155,7 +155,7 @@ func TestProcessesThatEnsureTablesAtOnceMakeEachOne(t *testing.T) {
 		t.Errorf("made %q", all)
 	}
 	exec(t, c.pools[1], "CREATE VIEW t_log_203004 AS SELECT 1 AS x")
-	if _, err := a.plugin.EnsureTables(t.Context(), month(4), month(5), "t_log"); !errors.Is(err, sharding.ErrSchemaDrift) {
+	if _, err := a.Plugin.EnsureTables(t.Context(), month(4), month(5), "t_log"); !errors.Is(err, sharding.ErrSchemaDrift) {
 		t.Errorf("a view in the place of a table: %v", err)
 	}
 }

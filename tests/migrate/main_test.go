@@ -5,22 +5,18 @@
 package migrate_test
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	gormmysql "gorm.io/driver/mysql"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
-	"github.com/gormshard/sharding"
 	"github.com/gormshard/sharding/config"
 	"github.com/gormshard/sharding/tests/mariadb"
 	"github.com/gormshard/sharding/tests/mariadbtest"
@@ -129,44 +125,16 @@ func (c *cluster) config() *config.Config {
 	return cfg
 }
 
-// app is an application on a sharded GORM, with the statements that were sent.
-type app struct {
-	*gorm.DB
-	plugin *sharding.Plugin
-
-	mu       sync.Mutex
-	sent     []string
-	warnings []string
-}
-
-// Printf implements logger.Writer.
-func (a *app) Printf(format string, args ...any) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.warnings = append(a.warnings, fmt.Sprintf(format, args...))
-}
+// app is an application on the cluster.
+type app struct{ *mariadbtest.App }
 
 func (c *cluster) open(t *testing.T, cfg *config.Config, dialector gorm.Dialector) *app {
 	t.Helper()
-	a := &app{}
-	a.plugin = sharding.Register(cfg, sharding.WithUnitTrace(func(_ context.Context, u sharding.UnitTrace) {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.sent = append(a.sent, u.DataSource+" "+u.SQL)
-	}))
-	var err error
-	if a.DB, err = gorm.Open(dialector, &gorm.Config{Logger: warnings{logger.New(a, logger.Config{LogLevel: logger.Warn})}}); err != nil {
+	a, err := mariadbtest.Open(t, cfg, dialector)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Use(a.plugin); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := a.plugin.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return a
+	return &app{a}
 }
 
 // sharded opens the cluster with the plugin.
@@ -205,17 +173,14 @@ func exec(t *testing.T, db *sql.DB, statements ...string) {
 
 // definitions returns, and forgets, the DDL among the statements that were sent.
 func (a *app) definitions() []string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	var out []string
-	for _, s := range a.sent {
+	for _, s := range a.Take() {
 		_, text, _ := strings.Cut(s, " ")
 		switch verb, _, _ := strings.Cut(text, " "); verb {
 		case "CREATE", "ALTER", "DROP":
 			out = append(out, s)
 		}
 	}
-	a.sent = nil
 	return out
 }
 
@@ -276,9 +241,3 @@ func (c *cluster) alike(t *testing.T, what string, plain *gorm.DB, table string)
 		}
 	}
 }
-
-// warnings is a logger that leaves the statements out.
-type warnings struct{ logger.Interface }
-
-func (w warnings) LogMode(logger.LogLevel) logger.Interface                      { return w }
-func (warnings) Trace(context.Context, time.Time, func() (string, int64), error) {}

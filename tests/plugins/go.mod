@@ -4,7 +4,6 @@ go 1.25.0
 
 require (
 	github.com/go-gorm/caches/v4 v4.0.5
-	github.com/go-sql-driver/mysql v1.10.1
 	github.com/gormshard/sharding v0.0.0
 	github.com/gormshard/sharding/tests v0.0.0
 	github.com/prometheus/client_golang v1.17.0
@@ -33,6 +32,7 @@ require (
 	github.com/go-faster/errors v0.7.1 // indirect
 	github.com/go-logr/logr v1.4.2 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
+	github.com/go-sql-driver/mysql v1.10.1 // indirect
 	github.com/go-viper/mapstructure/v2 v2.5.0 // indirect
 	github.com/golang/protobuf v1.5.3 // indirect
 	github.com/google/uuid v1.6.0 // indirect
