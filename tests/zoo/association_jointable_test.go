@@ -3,7 +3,6 @@
 package zoo_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,14 +28,7 @@ func (m *Membership) BeforeCreate(*gorm.DB) error {
 	return nil
 }
 
-func clubNames(clubs []Club) string {
-	var out []string
-	for _, c := range clubs {
-		out = append(out, c.Name)
-	}
-	slices.Sort(out)
-	return strings.Join(out, " ")
-}
+func clubNames(clubs []Club) string { return named(clubs, func(c Club) string { return c.Name }) }
 
 func TestJoinTableWithMoreThanKeys(t *testing.T) {
 	eachWay(t, func(_ *testing.T, w *way) {

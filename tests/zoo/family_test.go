@@ -195,46 +195,34 @@ func whole(db *gorm.DB) *gorm.DB { return db.Session(&gorm.Session{FullSaveAssoc
 
 // petNames and the like are what a test asserts on models.
 func petNames[P Pet | *Pet](pets []P) string {
-	var out []string
-	for _, p := range pets {
-		switch p := any(p).(type) {
-		case Pet:
-			out = append(out, p.Name)
-		case *Pet:
-			out = append(out, p.Name)
+	return named(pets, func(p P) string {
+		if one, ok := any(p).(Pet); ok {
+			return one.Name
 		}
-	}
-	slices.Sort(out)
-	return strings.Join(out, " ")
+		return any(p).(*Pet).Name
+	})
 }
 
 func userNames[U User | *User](users []U) string {
-	var out []string
-	for _, u := range users {
-		switch u := any(u).(type) {
-		case User:
-			out = append(out, u.Name)
-		case *User:
-			out = append(out, u.Name)
+	return named(users, func(u U) string {
+		if one, ok := any(u).(User); ok {
+			return one.Name
 		}
-	}
-	slices.Sort(out)
-	return strings.Join(out, " ")
+		return any(u).(*User).Name
+	})
 }
 
 func codes(languages []Language) string {
-	var out []string
-	for _, l := range languages {
-		out = append(out, l.Code)
-	}
-	slices.Sort(out)
-	return strings.Join(out, " ")
+	return named(languages, func(l Language) string { return l.Code })
 }
 
-func toyNames(toys []Toy) string {
-	var out []string
-	for _, t := range toys {
-		out = append(out, t.Name)
+func toyNames(toys []Toy) string { return named(toys, func(t Toy) string { return t.Name }) }
+
+// named returns what each is called, in order of these names.
+func named[T any](all []T, name func(T) string) string {
+	out := make([]string, len(all))
+	for i, one := range all {
+		out[i] = name(one)
 	}
 	slices.Sort(out)
 	return strings.Join(out, " ")

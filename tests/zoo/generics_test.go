@@ -124,17 +124,12 @@ var generic = []feature{
 		if err != nil {
 			return err
 		}
-		defer rows.Close()
-		var ids []uint
-		for rows.Next() {
-			var id uint
-			if err := rows.Scan(&id); err != nil {
-				return err
-			}
-			ids = append(ids, id)
+		ids, err := idsOf(rows)
+		if err != nil {
+			return err
 		}
 		w.same("answers", fmt.Sprint(most, ids), "28 [6 7 8]")
-		return rows.Err()
+		return nil
 	}),
 	generically("`G[T].FindInBatches`", func(w *way, ctx context.Context) error {
 		var batches []string

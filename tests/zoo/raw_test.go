@@ -46,17 +46,12 @@ var raws = []feature{
 		if err != nil {
 			return err
 		}
-		defer rows.Close()
-		var ids []uint
-		for rows.Next() {
-			var id uint
-			if err := rows.Scan(&id); err != nil {
-				return err
-			}
-			ids = append(ids, id)
+		ids, err := idsOf(rows)
+		if err != nil {
+			return err
 		}
 		w.same("answers", fmt.Sprint(total, ids), "3600 [8 6 4 2]")
-		return rows.Err()
+		return nil
 	}},
 	{name: "`Exec`", run: func(w *way) error {
 		one := w.db.Exec("UPDATE users SET age = ? WHERE id = ?", 90, 3)
@@ -227,4 +222,18 @@ var transactions = []feature{
 			return err
 		})
 	}},
+}
+
+// idsOf reads rows of one id each, and closes them.
+func idsOf(rows *sql.Rows) ([]uint, error) {
+	defer rows.Close()
+	var ids []uint
+	for rows.Next() {
+		var id uint
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
 }
