@@ -1,11 +1,11 @@
-# The repository is five modules joined by go.work: the library, its remote
-# configuration, its tests that need servers, those with other plugins of GORM, and
-# the examples. "./..." alone is the library only.
+# The repository is six modules joined by go.work: the library, its remote
+# configuration, its metrics for Prometheus, its tests that need servers, those with
+# other plugins of GORM, and the examples. "./..." alone is the library only.
 SHELL := bash
 .DEFAULT_GOAL := test
 
 GO ?= go
-PACKAGES := ./... ./config/remote/... ./tests/... ./tests/plugins/... ./examples/...
+PACKAGES := ./... ./config/remote/... ./metrics/... ./tests/... ./tests/plugins/... ./examples/...
 GOLANGCI_LINT := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 FUZZTIME ?= 10s

@@ -145,7 +145,7 @@ func TestDependenciesAreDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	direct := regexp.MustCompile(`(?m)^(?:require)?\s+([\w.-]+\.[\w.-]+/\S+) (v\S+)$`)
-	for _, file := range []string{"go.mod", "config/remote/go.mod", "tests/go.mod", "tests/plugins/go.mod", "examples/go.mod"} {
+	for _, file := range []string{"go.mod", "config/remote/go.mod", "metrics/go.mod", "tests/go.mod", "tests/plugins/go.mod", "examples/go.mod"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -26,6 +26,7 @@ type Status struct {
 	// Groups are those of primaries and replicas, in the order of their names.
 	Groups    []GroupStatus
 	PlanCache PlanCacheStatus
+	Load      LoadStatus
 	Reloads   Reloads
 	// Draining is the number of replaced configurations of which something is
 	// still in use, or being closed.
@@ -54,6 +55,11 @@ type GroupStatus struct {
 // begins anew.
 type PlanCacheStatus = shardkernel.PlanCache
 
+// LoadStatus is what all statements together take of what is limited:
+// props.maxParallelUnits, and the bytes that the process may hold while it merges
+// rows.
+type LoadStatus = shardkernel.Load
+
 // Reloads counts the reloads since the start.
 type Reloads struct {
 	Applied, Failed uint64
@@ -78,7 +84,7 @@ func (e *engine) status() Status {
 	e.mu.Unlock()
 	s := Status{
 		Generation: g.number, Since: g.since, RulesVersion: g.cfg.RulesVersion, Fingerprint: g.cfg.Fingerprint(),
-		PlanCache: g.kernel.PlanCache(), Reloads: reloads, Draining: e.drain.draining(),
+		PlanCache: g.kernel.PlanCache(), Load: g.kernel.Load(), Reloads: reloads, Draining: e.drain.draining(),
 	}
 	member := map[string]string{}
 	for _, name := range slices.SortedFunc(maps.Keys(g.sources.groups), nearest.Compare) {

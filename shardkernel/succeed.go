@@ -148,6 +148,20 @@ type PlanCache struct {
 	Compiled int64 // plans made since the rules came into force
 }
 
+// Load is what all statements together take of what is limited. A limit is that of
+// the process, or of the configuration.
+type Load struct {
+	Units, MaxUnits           int   // units of statements over several nodes that are being sent
+	MergeBytes, MaxMergeBytes int64 // held in memory while rows become one result
+}
+
+// Load returns what is taken of the limits at the moment.
+func (k *Kernel) Load() Load {
+	l := Load{MergeBytes: k.budget.Used(), MaxMergeBytes: processMergeBytes}
+	l.Units, l.MaxUnits = k.executor.Sending()
+	return l
+}
+
 // PlanCache returns the figures of the cache of plans.
 func (k *Kernel) PlanCache() PlanCache {
 	return PlanCache{

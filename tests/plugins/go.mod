@@ -5,6 +5,7 @@ go 1.25.0
 require (
 	github.com/go-gorm/caches/v4 v4.0.5
 	github.com/gormshard/sharding v0.0.0
+	github.com/gormshard/sharding/metrics v0.0.0
 	github.com/gormshard/sharding/tests v0.0.0
 	github.com/prometheus/client_golang v1.17.0
 	go.opentelemetry.io/otel/sdk v1.35.0

@@ -71,6 +71,10 @@ func New(lookup func(name string) (*Source, error), limits Limits) *Executor {
 	return &Executor{lookup: lookup, limits: limits, slots: make(chan struct{}, limits.MaxParallelUnits)}
 }
 
+// Sending returns the number of units of statements over several nodes that are
+// being sent at the moment, and how many may be.
+func (e *Executor) Sending() (now, most int) { return len(e.slots), cap(e.slots) }
+
 // Query sends the plan's units and returns their rows as the plan's merge wants
 // them: for MergeOrdered, MergeRows and MergeUnion one cursor for each unit, in their order;
 // else one for each connection, whose units follow one another in it. The
