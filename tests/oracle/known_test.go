@@ -97,6 +97,7 @@ var once = map[string]string{
 	"BIT_OR of no row beside an aggregate of DISTINCT":                          "SELECT SUM(DISTINCT price), BIT_OR(small), BIT_AND(small) FROM orders WHERE name = 'NULL' AND name <> ''",
 	"a comment before an expression is part of its label":                       "SELECT 1,/**/MIN({schema}.items.qty) FROM {schema}.items WHERE uid = 9",
 	"a sort by MIN of texts that are longer than the server sorts by":           "SELECT id, MIN(txt) AS a0 FROM orders GROUP BY id ORDER BY a0 DESC, id DESC",
+	"a sort by texts of a NO PAD collation that end in U+0000":                  "SELECT id, label FROM orders ORDER BY label DESC, id",
 }
 
 func TestStatementsThatWereWrongOnce(t *testing.T) {

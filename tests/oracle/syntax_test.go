@@ -115,6 +115,9 @@ func ranked(p fragment) fragment {
 			if !ok {
 				return fragment{}
 			}
+			if endsOpenInSet(n, item.Expr) {
+				name = ended(name)
+			}
 			names = append(names, name+way(item))
 		}
 		all, ok := restored(n, p.args)
@@ -188,7 +191,11 @@ func rankedSelect(n *ast.SelectStmt, args []any) fragment {
 		if err := e.Restore(format.NewRestoreCtx(flags, &b)); err != nil {
 			return fragment{}
 		}
-		keys, ways = append(keys, b.String()), append(ways, way(item))
+		key := b.String()
+		if endsOpen(e) {
+			key = ended(key)
+		}
+		keys, ways = append(keys, key), append(ways, way(item))
 	}
 	if !grouped && !n.Distinct && !holdsWindows(n) {
 		for i := range keys {
@@ -259,6 +266,41 @@ func orderKey(n *ast.SelectStmt, e ast.ExprNode) (key ast.ExprNode, selected boo
 	}
 	return e, selected
 }
+
+// endsOpen reports whether an expression is a text of a NO PAD collation, of which
+// a sort takes those for equal that differ in U+0000 at their end alone: it fills
+// up its keys with zeros. Comparisons tell them apart, and so would DENSE_RANK.
+func endsOpen(e ast.ExprNode) bool {
+	switch e := e.(type) {
+	case *ast.ColumnNameExpr:
+		return slices.ContainsFunc(tables, func(t *table) bool {
+			c := t.column(e.Name.Name.L)
+			return c != nil && strings.Contains(c.ddl, "_nopad_")
+		})
+	case *ast.ParenthesesExpr:
+		return endsOpen(e.Expr)
+	case *ast.AggregateFuncExpr:
+		return (e.F == ast.AggFuncMin || e.F == ast.AggFuncMax) && endsOpen(e.Args[0])
+	case *ast.FuncCallExpr:
+		return slices.Contains(keepsEnds, e.FnName.L) && endsOpen(e.Args[0])
+	}
+	return false
+}
+
+// keepsEnds are functions that give texts with the ends of their first argument.
+var keepsEnds = []string{ast.Upper, ast.Ifnull, ast.Nullif, ast.Trim, ast.Replace}
+
+// endsOpenInSet reports whether a column of a UNION's result has such texts.
+func endsOpenInSet(n *ast.SetOprStmt, e ast.ExprNode) bool {
+	position, ok := e.(*ast.PositionExpr)
+	return ok && slices.ContainsFunc(n.SelectList.Selects, func(branch ast.Node) bool {
+		s, ok := branch.(*ast.SelectStmt)
+		return ok && s.Fields != nil && position.N >= 1 && position.N <= len(s.Fields.Fields) && endsOpen(s.Fields.Fields[position.N-1].Expr)
+	})
+}
+
+// ended is a key of which the texts that endsOpen speaks of have one place.
+func ended(key string) string { return `TRIM(TRAILING '\0' FROM ` + key + ")" }
 
 func same(a, b ast.Node) bool {
 	var x, y strings.Builder
