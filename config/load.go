@@ -58,11 +58,14 @@ func parse(data []byte, format, place string) (*Config, error) {
 	if err != nil {
 		return nil, &fault.ConfigError{Path: place, Err: err}
 	}
-	return expanded(doc)
+	return expanded(doc, place)
 }
 
 // expanded is the configuration of a document, in the long form.
-func expanded(doc document) (*Config, error) {
+func expanded(doc document, place string) (*Config, error) {
+	if err := ownForm(doc, place); err != nil {
+		return nil, err
+	}
 	cfg, all := fromDocument(doc, (*Config).substitute)
 	if err := all.err(); err != nil {
 		return nil, err

@@ -51,6 +51,9 @@ func parseShardingSphere(data []byte, place string) (*Config, error) {
 	if err != nil {
 		return nil, &fault.ConfigError{Path: place, Err: errors.New(withoutContent(err.Error()))}
 	}
+	if packageForm(doc) {
+		return nil, &fault.ConfigError{Path: place, Reason: "is in the form of this package, not of ShardingSphere", Remedy: "read it with config.Load"}
+	}
 	r := &sphere{
 		faults:  new(faults),
 		out:     document{},
@@ -75,13 +78,12 @@ func parseShardingSphere(data []byte, place string) (*Config, error) {
 
 // otherFormat says what a document is that is none of ShardingSphere-JDBC 5.
 func otherFormat(n *yaml.Node) string {
+	var keys []string
 	for i := 0; i < len(rootContent(n)); i += 2 {
-		switch key := rootContent(n)[i].Value; key {
-		case "shardingRule", "masterSlaveRule", "masterSlaveRules", "encryptRule", "shadowRule", "orchestration":
-			return fmt.Sprintf("has the key %s, which is the format of ShardingSphere 4", key)
-		case "spring":
-			return "is a configuration of Spring Boot"
-		}
+		keys = append(keys, rootContent(n)[i].Value)
+	}
+	if what := formerForm(keys); what != "" {
+		return what
 	}
 	if javaTyped(n) {
 		return "names the Java classes of values (!!), which is the format of ShardingSphere 4"

@@ -161,7 +161,7 @@ func (w *Watcher) event(data []byte, err error) Event {
 	case err != nil:
 		return Event{Err: &fault.ConfigError{Path: w.path, Err: err}}
 	}
-	cfg, err := expanded(doc)
+	cfg, err := expanded(doc, w.path)
 	return Event{Config: cfg, Err: err}
 }
 
