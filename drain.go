@@ -117,12 +117,13 @@ func (d *drain) await(r *remains) {
 }
 
 // quiet waits until no statement is on its way under a former configuration.
-func (d *drain) quiet(quiet <-chan struct{}, most time.Duration) {
+func (d *drain) quiet(ctx context.Context, quiet <-chan struct{}, most time.Duration) {
 	timeout := time.NewTimer(most)
 	defer timeout.Stop()
 	select {
 	case <-quiet:
 	case <-timeout.C:
+	case <-ctx.Done():
 	case <-d.hurried:
 	}
 }

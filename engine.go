@@ -20,7 +20,7 @@ type engine struct {
 
 	closing   context.Context // ends when the engine is closed, and with it what a reload waits for
 	stop      context.CancelFunc
-	reloading sync.Mutex // held by one reload at a time
+	reloading chan struct{} // takes one at a time
 
 	mu       sync.Mutex
 	current  *generation
@@ -42,7 +42,7 @@ func newEngine(cfg *config.Config, o *options, caller *callerPool) (*engine, err
 	}
 	first.number, first.since = 1, time.Now()
 	closing, stop := context.WithCancel(context.Background())
-	return &engine{closing: closing, stop: stop, options: o, caller: caller, live: shardkernel.NewLive(first.kernel), drain: newDrain(caller), current: first}, nil
+	return &engine{closing: closing, stop: stop, reloading: make(chan struct{}, 1), options: o, caller: caller, live: shardkernel.NewLive(first.kernel), drain: newDrain(caller), current: first}, nil
 }
 
 // generation returns the one in force.
@@ -63,8 +63,8 @@ func (e *engine) close() error {
 	for _, w := range watchers {
 		w.Close()
 	}
-	e.reloading.Lock()
-	defer e.reloading.Unlock()
+	e.reloading <- struct{}{}
+	defer func() { <-e.reloading }()
 	e.drain.close()
 	g := e.generation()
 	return errors.Join(g.kernel.Close(), g.sources.close())
@@ -74,16 +74,25 @@ var errClosed = errors.New("sharding: closed")
 
 // reload puts a generation of another configuration in the place of the one in
 // force.
-func (e *engine) reload(cfg *config.Config, opts []ReloadOption) (changed bool, err error) {
-	e.reloading.Lock()
-	defer e.reloading.Unlock()
+func (e *engine) reload(ctx context.Context, cfg *config.Config, opts []ReloadOption) (changed bool, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(e.closing, func() { cancel(errClosed) })()
+	select {
+	case e.reloading <- struct{}{}:
+		defer func() { <-e.reloading }()
+	case <-ctx.Done():
+		err := context.Cause(ctx)
+		e.refused(err)
+		return false, err
+	}
 	e.mu.Lock()
 	before, closed := e.current, e.closed
 	e.mu.Unlock()
 	if closed {
 		return false, errClosed
 	}
-	g, err := before.next(e.closing, cfg, e.options, e.caller, opts)
+	g, err := before.next(ctx, cfg, e.options, e.caller, opts)
 	if err != nil {
 		e.refused(err)
 		return false, err
@@ -102,7 +111,7 @@ func (e *engine) reload(cfg *config.Config, opts []ReloadOption) (changed bool, 
 	old := e.live.Swap(g.kernel)
 	e.drain.add(before, g)
 	if g.moved(before) {
-		e.drain.quiet(old.Quiet(), g.cfg.Props.WithDefaults().DrainTimeout)
+		e.drain.quiet(ctx, old.Quiet(), g.cfg.Props.WithDefaults().DrainTimeout)
 	}
 	e.caller.log().Info(context.Background(), "sharding: configuration reloaded: generation %d, rules %s", g.number, g.cfg.Fingerprint())
 	return true, nil

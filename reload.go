@@ -61,12 +61,22 @@ func AllowRerouting(tables ...string) ReloadOption {
 //
 // Reload must not be called by what a statement waits for, such as a hook or a
 // trace. Reloads run one after the other.
+//
+// Asking the servers may take up to two minutes where they give no answer;
+// ReloadContext sets another limit.
 func (p *Plugin) Reload(cfg *config.Config, opts ...ReloadOption) error {
+	return p.ReloadContext(context.Background(), cfg, opts...)
+}
+
+// ReloadContext is Reload under a context. Where ctx ends before the configuration is
+// in force, nothing changes, and the error is that of the context; afterwards it ends
+// the wait for statements that were on their way, which is no error.
+func (p *Plugin) ReloadContext(ctx context.Context, cfg *config.Config, opts ...ReloadOption) error {
 	e, err := p.running()
 	if err != nil {
 		return err
 	}
-	_, err = e.reload(cfg, opts)
+	_, err = e.reload(ctx, cfg, opts)
 	return err
 }
 
@@ -108,6 +118,9 @@ func (g *generation) next(ctx context.Context, cfg *config.Config, o *options, c
 	if err != nil {
 		return nil, err
 	}
+	if ctx.Err() != nil {
+		return nil, errors.Join(context.Cause(ctx), next.discard(g))
+	}
 	next.number, next.since = g.number+1, time.Now()
 	return next, nil
 }
@@ -143,6 +156,7 @@ func (g *generation) moved(before *generation) bool {
 // those of the Plugin.
 type Reloader interface {
 	Reload(cfg *config.Config, opts ...ReloadOption) error
+	ReloadContext(ctx context.Context, cfg *config.Config, opts ...ReloadOption) error
 	Watch(path string, opts ...WatchOption) error
 	Config() *config.Config
 	Status() Status
@@ -157,7 +171,11 @@ type connector struct {
 var _ Reloader = (*connector)(nil)
 
 func (c *connector) Reload(cfg *config.Config, opts ...ReloadOption) error {
-	_, err := c.engine.reload(cfg, opts)
+	return c.ReloadContext(context.Background(), cfg, opts...)
+}
+
+func (c *connector) ReloadContext(ctx context.Context, cfg *config.Config, opts ...ReloadOption) error {
+	_, err := c.engine.reload(ctx, cfg, opts)
 	return err
 }
 

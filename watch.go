@@ -48,7 +48,7 @@ func (e *engine) watch(path string, opts []WatchOption) error {
 			o.done(found.Err)
 			return
 		}
-		if changed, err := e.reload(found.Config, nil); changed || err != nil {
+		if changed, err := e.reload(context.Background(), found.Config, nil); changed || err != nil {
 			o.done(err)
 		}
 	})

@@ -248,17 +248,8 @@ func TestReloadsKeepHowGroupsAreSwitched(t *testing.T) {
 
 func TestCloseEndsAReloadThatWaitsForAServer(t *testing.T) {
 	s := newShop(t, "closes")
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer silent.Close()
-	dsn, err := mysql.ParseDSN(string(s.cfg.DataSources["ds1"].DSN))
-	if err != nil {
-		t.Fatal(err)
-	}
-	dsn.Net, dsn.Addr = "tcp", silent.Addr().String()
-	cfg := s.changed(func(c *config.Config) { c.DataSources["ds9"] = config.DataSource{DSN: config.DSN(dsn.FormatDSN())} })
+	ds, silent := s.silent(t)
+	cfg := s.changed(func(c *config.Config) { c.DataSources["ds9"] = ds })
 	reloaded := make(chan error)
 	go func() { reloaded <- s.plugin.Reload(cfg) }()
 	conn, err := silent.Accept()
