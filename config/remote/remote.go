@@ -5,16 +5,17 @@
 // The value of the key is a document as a file holds it; it means what config.Load
 // makes of the file, with the environment over it.
 //
-// Viper's support takes no credentials and no certificates for a store: reach it
-// through a proxy on the machine where it wants them, and keep passwords out of the
-// value with ${NAME}. Its clients are kept for as long as the process runs, one for
-// each list of endpoints.
+// etcd is read by its own client, with credentials and certificates. The other stores
+// go by Viper's support, which takes neither, and whose clients are kept for as long
+// as the process runs, one for each list of endpoints. Keep passwords of databases out
+// of the value with ${NAME}.
 package remote
 
 import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -33,9 +34,18 @@ type Source struct {
 	// Provider is the kind of the store, by Viper's name for it: etcd3, consul or
 	// nats. Defaults to "etcd3".
 	Provider string
-	// Endpoints are the addresses of the store, such as http://10.0.0.1:2379.
+	// Endpoints are the addresses of the store, such as https://10.0.0.1:2379.
 	// Required.
 	Endpoints []string
+	// Username and Password are those of an etcd user; both or none. Without TLS they
+	// are sent as they are. Default to none.
+	Username string
+	Password Secret
+	// TLS holds the certificates for etcd, and must not be changed afterwards. A
+	// server's certificate has to have the host of the endpoint.
+	// Defaults to the system's roots for an endpoint that begins with https:, and to
+	// no TLS for others.
+	TLS *tls.Config `json:"-"`
 	// Key is the key of the value. Required.
 	Key string
 	// Format is that of the value: yaml, toml or json. Defaults to "yaml".
@@ -47,12 +57,14 @@ type Source struct {
 
 const defaultInterval = 2 * time.Second
 
+// patience is how long an answer of the store is waited for, as Viper's clients do.
+const patience = 3 * time.Second
+
 // String names the source in errors.
 func (s Source) String() string { return provider{s}.Provider() + " " + s.Key }
 
-// Load reads the configuration of a key. A store that gives no answer is given up
-// after three seconds, as Viper's client for etcd does; ctx is heeded before and
-// after.
+// Load reads the configuration of a key. etcd is given up after three seconds
+// without an answer, or with ctx; with other stores ctx is heeded before and after.
 func Load(ctx context.Context, s Source) (*config.Config, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -60,11 +72,27 @@ func Load(ctx context.Context, s Source) (*config.Config, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	data, err := s.read()
+	from := s.store()
+	defer from.close()
+	data, err := from.read(ctx)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	return s.parse(data, err)
+}
+
+// store is where a source is read from.
+type store interface {
+	check() error
+	read(ctx context.Context) ([]byte, error)
+	close()
+}
+
+func (s Source) store() store {
+	if p := (provider{s}); p.Provider() != "etcd3" {
+		return p
+	}
+	return &etcd{source: s}
 }
 
 func (s Source) check() error {
@@ -75,6 +103,9 @@ func (s Source) check() error {
 		return fmt.Errorf("sharding: %s: no key is named", s)
 	case s.Interval < 0:
 		return fmt.Errorf("sharding: %s: the interval is negative", s)
+	}
+	if err := s.store().check(); err != nil {
+		return fmt.Errorf("sharding: %s: %w", s, err)
 	}
 	return nil
 }
@@ -95,22 +126,6 @@ func (s Source) parse(data []byte, err error) (*config.Config, error) {
 	return cfg, nil
 }
 
-// reading serialises reads: Viper's clients are in a map that nobody locks for
-// readers.
-var reading sync.Mutex
-
-// read returns the value of the key as it is. viper.ReadRemoteConfig would fold the
-// case of the names in it.
-func (s Source) read() ([]byte, error) {
-	reading.Lock()
-	defer reading.Unlock()
-	value, err := viper.RemoteConfig.Get(provider{s})
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(value)
-}
-
 // provider is a source as Viper asks for it.
 type provider struct{ source Source }
 
@@ -118,6 +133,31 @@ func (p provider) Provider() string      { return cmp.Or(p.source.Provider, "etc
 func (p provider) Endpoint() string      { return strings.Join(p.source.Endpoints, ";") }
 func (p provider) Path() string          { return p.source.Key }
 func (p provider) SecretKeyring() string { return "" }
+
+func (p provider) check() error {
+	if p.source.Username != "" || p.source.Password != "" || p.source.TLS != nil {
+		return errors.New("Viper takes no credentials and certificates for it; use a proxy on the machine that has them")
+	}
+	return nil
+}
+
+// reading serialises reads: Viper's clients are in a map that nobody locks for
+// readers.
+var reading sync.Mutex
+
+// read returns the value of the key as it is. viper.ReadRemoteConfig would fold the
+// case of the names in it.
+func (p provider) read(context.Context) ([]byte, error) {
+	reading.Lock()
+	defer reading.Unlock()
+	value, err := viper.RemoteConfig.Get(p)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(value)
+}
+
+func (p provider) close() {}
 
 // Watcher watches a key until it is closed.
 type Watcher struct {
@@ -145,9 +185,8 @@ type Watcher struct {
 // there before stays in force. When the value is as before again, that is
 // reported, too.
 //
-// The key is looked at every Interval. Viper's own watch of etcd is not used: it
-// prints the values of deleted keys, passwords among them, on standard output,
-// tells nobody that they are deleted, and misses what changes while etcd is away.
+// The key is looked at every Interval, which misses nothing that changes while the
+// store is away.
 func Watch(ctx context.Context, s Source, report func(config.Event)) (*Watcher, error) {
 	if report == nil {
 		return nil, errors.New("sharding: remote.Watch has nobody to report to")
@@ -161,19 +200,21 @@ func Watch(ctx context.Context, s Source, report func(config.Event)) (*Watcher, 
 	return w, nil
 }
 
-// Close ends the watching and waits for report to return, and for an answer of the
-// store that is under way, for at most three seconds. Calling it again does
-// nothing.
+// Close ends the watching and waits for report to return, and with other stores than
+// etcd for an answer that is under way, for at most three seconds. Calling it again
+// does nothing.
 func (w *Watcher) Close() {
 	w.stop()
 	w.joined.Wait()
 }
 
 func (w *Watcher) run(ctx context.Context) {
+	from := w.source.store()
+	defer from.close()
 	again := time.NewTicker(cmp.Or(w.source.Interval, defaultInterval))
 	defer again.Stop()
 	for {
-		w.look(ctx)
+		w.look(ctx, from)
 		select {
 		case <-ctx.Done():
 			return
@@ -183,8 +224,8 @@ func (w *Watcher) run(ctx context.Context) {
 }
 
 // look reads the key and reports what is new.
-func (w *Watcher) look(ctx context.Context) {
-	data, err := w.source.read()
+func (w *Watcher) look(ctx context.Context, from store) {
+	data, err := from.read(ctx)
 	if ctx.Err() != nil {
 		return
 	}

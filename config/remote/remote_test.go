@@ -3,6 +3,7 @@ package remote_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -25,12 +26,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// Viper keeps its clients for as long as the process runs.
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("google.golang.org/grpc/internal/grpcsync.(*CallbackSerializer).run"),
-		goleak.IgnoreAnyFunction("google.golang.org/grpc/internal/transport.(*http2Client).reader"),
-		goleak.IgnoreAnyFunction("google.golang.org/grpc/internal/transport.(*controlBuffer).get"),
-		goleak.IgnoreAnyFunction("google.golang.org/grpc.(*addrConn).resetTransportAndUnlock"),
-		goleak.IgnoreAnyFunction("google.golang.org/grpc/internal/transport.(*http2Client).keepalive"))
+	goleak.VerifyTestMain(m)
 }
 
 // etcd is a server of the tests.
@@ -38,12 +34,22 @@ type etcd struct {
 	t            *testing.T
 	dir          string
 	client, peer string
+	tls          *tls.Config // of clients; nil for none
+	args         []string
 	cmd          *exec.Cmd
 	log          bytes.Buffer // to be read when it does not run
 }
 
 // startEtcd runs a private etcd for the test, on free ports.
 func startEtcd(t *testing.T) *etcd {
+	t.Helper()
+	e := newEtcd(t)
+	e.start()
+	return e
+}
+
+// newEtcd is one that is not started.
+func newEtcd(t *testing.T) *etcd {
 	t.Helper()
 	e := &etcd{t: t, dir: t.TempDir(), client: "http://" + freeAddress(t), peer: "http://" + freeAddress(t)}
 	t.Cleanup(func() {
@@ -52,7 +58,6 @@ func startEtcd(t *testing.T) *etcd {
 			t.Log(e.log.String())
 		}
 	})
-	e.start()
 	return e
 }
 
@@ -80,6 +85,13 @@ func findEtcd() (string, error) {
 
 func (e *etcd) start() {
 	e.t.Helper()
+	e.restart()
+	within(e.t, 20*time.Second, "etcd to answer", func() bool { return e.call("range", "x", "") == nil })
+}
+
+// restart is start for one that answers nobody without credentials.
+func (e *etcd) restart() {
+	e.t.Helper()
 	program, err := findEtcd()
 	if err != nil {
 		e.t.Fatal("etcd is not installed: run make prepare")
@@ -87,6 +99,7 @@ func (e *etcd) start() {
 	e.cmd = exec.Command(program, "--data-dir", e.dir, "--log-level", "error",
 		"--listen-client-urls", e.client, "--advertise-client-urls", e.client,
 		"--listen-peer-urls", e.peer, "--initial-advertise-peer-urls", e.peer, "--initial-cluster", "default="+e.peer)
+	e.cmd.Args = append(e.cmd.Args, e.args...)
 	if runtime.GOARCH != "amd64" {
 		e.cmd.Env = append(os.Environ(), "ETCD_UNSUPPORTED_ARCH="+runtime.GOARCH)
 	}
@@ -94,7 +107,6 @@ func (e *etcd) start() {
 	if err := e.cmd.Start(); err != nil {
 		e.t.Fatal(err)
 	}
-	within(e.t, 20*time.Second, "etcd to answer", func() bool { return e.call("range", "x", "") == nil })
 }
 
 func (e *etcd) kill() {
@@ -110,7 +122,7 @@ func (e *etcd) call(what, key, value string) error {
 	if what == "put" {
 		body += fmt.Sprintf(`, "value": %q`, base64.StdEncoding.EncodeToString([]byte(value)))
 	}
-	client := http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	client := http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: e.tls}}
 	answer, err := client.Post(e.client+"/v3/kv/"+what, "application/json", bytes.NewReader([]byte(body+"}")))
 	if err != nil {
 		return err
@@ -162,6 +174,11 @@ func TestLoadReadsTheValueAsAFileIsRead(t *testing.T) {
 	}
 	if _, ok := cfg.DataSources["Ds.0"]; !ok || cfg.RulesVersion != 3 || cfg.Props.MaxNodes != 7 {
 		t.Errorf("got %+v", cfg)
+	}
+	partly := e.source()
+	partly.Endpoints = []string{"http://127.0.0.1:1", e.client} // nobody is at the first
+	if cfg, err := remote.Load(t.Context(), partly); err != nil || cfg.RulesVersion != 3 {
+		t.Errorf("with one of two endpoints: %+v, %v", cfg, err)
 	}
 	asJSON := e.source()
 	asJSON.Format = "json"
