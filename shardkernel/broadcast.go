@@ -136,7 +136,7 @@ func (k *Kernel) shapeOf(ctx context.Context, n node) (s shape, err error) {
 	if err != nil {
 		return s, err
 	}
-	s.definition, err = metadata.Definition(ctx, src.control, src.Dialect, n.table, k.namesAt(n))
+	s.definition, err = metadata.Definition(ctx, src.control, src.Dialect, n.table, k.namesAt(ctx, n))
 	if errors.Is(err, metadata.ErrNoTable) {
 		return s, nil
 	}

@@ -69,7 +69,11 @@ func (k *Kernel) compare(ctx context.Context, nodes []node, names []string) erro
 		if err != nil {
 			return err
 		}
-		definitions[i], err = metadata.Definition(ctx, s.control, s.Dialect, nodes[i].table, k.namesAt(nodes[i]))
+		names := k.namesAt(ctx, nodes[i])
+		definitions[i], err = metadata.Definition(ctx, s.control, s.Dialect, nodes[i].table, names)
+		if names.err != nil {
+			return names.err
+		}
 		if err != nil && !errors.Is(err, metadata.ErrNoTable) {
 			return &fault.NodeError{DataSource: nodes[i].source, Table: nodes[i].table, Err: err}
 		}
@@ -186,28 +190,4 @@ func parallel(n int, work func(i int) error) error {
 	}
 	wg.Wait()
 	return errors.Join(errs...)
-}
-
-// namesAt translates what is named in a node.
-func (k *Kernel) namesAt(n node) nodeNames { return nodeNames{rules: k.rules, node: n} }
-
-// nodeNames implements metadata.Logical.
-type nodeNames struct {
-	rules *rule.Set
-	node
-}
-
-func (n nodeNames) Constraint(name string) string {
-	return rule.LogicalConstraint(name, n.Table(n.table), n.table)
-}
-
-func (n nodeNames) Table(actual string) string {
-	for _, t := range n.rules.Tables() {
-		for i := range t.Nodes {
-			if t.Nodes[i].DataSource == n.source && strings.EqualFold(t.Nodes[i].Table, actual) {
-				return t.Name
-			}
-		}
-	}
-	return actual
 }

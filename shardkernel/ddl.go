@@ -23,14 +23,11 @@ func (k *Kernel) define(ctx context.Context, s *Session, ex *plan.Execution) ([]
 		return nil, err
 	}
 	defer k.meta.Clear()
+	if err := k.callByName(ctx, ex); err != nil {
+		return nil, err
+	}
 	if len(ex.Units) == 1 {
-		results, err := k.executor.Exec(ctx, ex, branches)
-		if unit := ex.Units[0]; unit.Otherwise != "" && dialect.NothingToDrop(err) {
-			other := *ex
-			unit.SQL, other.Units = unit.Otherwise, []plan.Unit{unit}
-			return k.executor.Exec(ctx, &other, branches)
-		}
-		return results, err
+		return k.executor.Exec(ctx, ex, branches)
 	}
 	results, err := k.executor.Define(ctx, ex, branches)
 	switch {

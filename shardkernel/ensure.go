@@ -160,7 +160,7 @@ func (k *Kernel) wanted(ctx context.Context, t *rule.Table, from, to time.Time) 
 	}
 	for _, name := range parse.DefinitionNames(w.text, k.dialect) {
 		if name.Role == parse.CatalogReferenced {
-			w.parents = append(w.parents, k.namesAt(w.model).Table(name.Name))
+			w.parents = append(w.parents, k.namesAt(ctx, w.model).Table(name.Name))
 		}
 	}
 	return w, nil
@@ -221,7 +221,7 @@ func (k *Kernel) makeTables(ctx context.Context, wanted []*wantedTables) (made [
 	bySource := map[string][]creation{}
 	for _, w := range wanted {
 		for i, n := range w.missing {
-			text, err := k.definitionLike(w, w.index[i])
+			text, err := k.definitionLike(ctx, w, w.index[i])
 			if err != nil {
 				return nil, err
 			}
@@ -265,12 +265,13 @@ func (k *Kernel) makeTables(ctx context.Context, wanted []*wantedTables) (made [
 
 // definitionLike is what makes a node's table like the one that is there: with
 // the names that its constraints, and the tables they reference, have in the node.
-func (k *Kernel) definitionLike(w *wantedTables, index int) (string, error) {
+func (k *Kernel) definitionLike(ctx context.Context, w *wantedTables, index int) (string, error) {
 	n := &w.table.Nodes[index]
 	names := parse.DefinitionNames(w.text, k.dialect)
 	if len(names) == 0 || names[0].Role != parse.CatalogTable {
 		return "", fault.Unsupported("EnsureTables of "+n.DataSource+"."+n.Table, "how "+w.model.String()+" is defined is not understood", "create it in the data source, which Plugin.DataSource(name) gives")
 	}
+	from := k.namesAt(ctx, w.model)
 	var b strings.Builder
 	at := 0
 	for _, name := range names {
@@ -279,13 +280,16 @@ func (k *Kernel) definitionLike(w *wantedTables, index int) (string, error) {
 		case parse.CatalogTable:
 			actual = n.Table
 		case parse.CatalogConstraint:
-			actual = rule.ConstraintName(rule.LogicalConstraint(name.Name, w.table.Name, w.model.table), w.table.Name, n.Table)
-			if rule.LogicalConstraint(name.Name, w.table.Name, w.model.table) == name.Name {
-				actual = name.Name // a key, or a name that is nobody's rule
+			logical := from.Constraint(name.Name)
+			if name.Key {
+				logical = from.Key(name.Name, slices.ContainsFunc(names, func(o parse.DefinitionName) bool { return o.Role == name.Role && !o.Key && o.Name == name.Name }))
+			}
+			if actual = rule.ConstraintName(logical, w.table.Name, n.Table); name.Key && logical == name.Name {
+				actual = name.Name
 			}
 		case parse.CatalogReferenced:
 			var err error
-			if actual, err = k.referencedAt(w, name.Name, index); err != nil {
+			if actual, err = k.referencedAt(ctx, w, name.Name, index); err != nil {
 				return "", err
 			}
 		}
@@ -293,13 +297,13 @@ func (k *Kernel) definitionLike(w *wantedTables, index int) (string, error) {
 		b.WriteString(quoteName(actual))
 		at = name.End
 	}
-	return b.String() + w.text[at:], nil
+	return b.String() + w.text[at:], from.err
 }
 
 // referencedAt returns the table in a node's data source that a foreign key of
 // the node references, where that of the model references another.
-func (k *Kernel) referencedAt(w *wantedTables, referenced string, index int) (string, error) {
-	logical := k.namesAt(w.model).Table(referenced)
+func (k *Kernel) referencedAt(ctx context.Context, w *wantedTables, referenced string, index int) (string, error) {
+	logical := k.namesAt(ctx, w.model).Table(referenced)
 	parent, sharded := k.rules.Table(logical)
 	if !sharded {
 		return referenced, nil

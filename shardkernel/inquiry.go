@@ -3,6 +3,8 @@ package shardkernel
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
@@ -44,7 +46,45 @@ func (k *Kernel) inquire(ctx context.Context, q *inquiry, args []any) (ex *plan.
 	if err != nil {
 		return nil, err
 	}
+	if q.asked.NamesConstraints() {
+		for i := range answer.Asking {
+			a := &answer.Asking[i]
+			if err := k.nameConstraints(ctx, a); err != nil {
+				return nil, err
+			}
+			if q.asked.Index && q.asked.Where && names(q.asked.Text, args, a.View.Constraints) {
+				return nil, fault.Unsupported(q.asked.Clause, "its WHERE may compare the names of keys, and those of foreign keys are others in the actual table", "ask without WHERE, or SELECT from information_schema.STATISTICS")
+			}
+		}
+	}
 	return rewrite.Inquire(q.asked, answer, args, k.dialect), nil
+}
+
+// names reports whether a text, or one of its arguments, may compare a name that
+// the node has for a logical one, or that one.
+func names(text string, args []any, constraints []route.Naming) bool {
+	text = strings.ToLower(text + fmt.Sprint(args...))
+	return slices.ContainsFunc(constraints, func(n route.Naming) bool {
+		return strings.ContainsAny(text, "%<>") || strings.Contains(text, strings.ToLower(n.Logical))
+	})
+}
+
+// nameConstraints looks up what the tables of a data source call their keys and
+// constraints.
+func (k *Kernel) nameConstraints(ctx context.Context, a *route.Asking) error {
+	for _, t := range a.View.Tables {
+		if t.Actual == t.Logical {
+			continue
+		}
+		otherwise, _, err := k.namesIn(ctx, node{a.DataSource, t.Actual})
+		if err != nil {
+			return err
+		}
+		for _, c := range otherwise {
+			a.View.Constraints = append(a.View.Constraints, route.Naming{Logical: c.logical, Actual: c.actual})
+		}
+	}
+	return nil
 }
 
 // schemaOf returns the schema that the connections of a data source use: that of

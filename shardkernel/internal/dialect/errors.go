@@ -112,13 +112,6 @@ func AlreadyDefined(err error) bool {
 	return alreadyDefined[e.Number] || e.Number == errCannotCreate && strings.Contains(e.Message, errDuplicateName)
 }
 
-// NothingToDrop reports whether err is a server's answer to a DROP of a key or
-// constraint whose name it does not know.
-func NothingToDrop(err error) bool {
-	var e *mysql.MySQLError
-	return errors.As(err, &e) && (e.Number == 1091 || e.Number == 3821 || e.Number == 3940)
-}
-
 // mistakes are the error numbers of MySQL and MariaDB for expressions that are
 // wrong wherever they stand.
 var mistakes = map[uint16]bool{

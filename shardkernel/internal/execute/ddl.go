@@ -87,11 +87,6 @@ func (r *run) define(l *lane, out []Result, done []bool) {
 			return
 		}
 		res, err := l.conn.execUnit(r.ctx, u)
-		if u.Otherwise != "" && dialect.NothingToDrop(err) {
-			other := *u
-			other.SQL = u.Otherwise
-			res, err = l.conn.execUnit(r.ctx, &other)
-		}
 		switch {
 		case err == nil:
 			out[l.index[k]], done[l.index[k]] = res, true

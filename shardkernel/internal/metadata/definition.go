@@ -18,6 +18,9 @@ import (
 type Logical interface {
 	// Constraint returns the logical name of a foreign key or CHECK.
 	Constraint(name string) string
+	// Key returns the logical name of a key, which the server may have made for a
+	// foreign key; foreign tells that there is one of its name.
+	Key(name string, foreign bool) string
 	// Table returns the logical name of a table that a foreign key references.
 	Table(actual string) string
 }
@@ -140,6 +143,7 @@ var (
 // constraint between one with the name and one with the options.
 func normalize(text string, names Logical) []string {
 	lines := strings.Split(text, "\n")
+	foreign := foreignKeys(lines)
 	columns := 1
 	for i := 1; i < len(lines); i++ {
 		line := strings.TrimSuffix(strings.TrimSpace(lines[i]), ",")
@@ -149,7 +153,7 @@ func normalize(text string, names Logical) []string {
 		case strings.HasPrefix(line, ")"):
 			line = counter.ReplaceAllString(line, "")
 		default:
-			line = logicalLine(line, names)
+			line = logicalLine(line, names, foreign)
 		}
 		lines[i] = line
 	}
@@ -161,9 +165,21 @@ func normalize(text string, names Logical) []string {
 	return lines[1:]
 }
 
-func logicalLine(line string, names Logical) string {
+// foreignKeys returns the names of the foreign keys, in lower case.
+func foreignKeys(lines []string) map[string]bool {
+	names := map[string]bool{}
+	for _, line := range lines {
+		if m := constraintLine.FindStringSubmatch(strings.TrimSuffix(strings.TrimSpace(line), ",")); m != nil && m[3] != "" {
+			names[strings.ToLower(strings.ReplaceAll(m[1], "``", "`"))] = true
+		}
+	}
+	return names
+}
+
+func logicalLine(line string, names Logical, foreign map[string]bool) string {
 	if k := keyLine.FindStringSubmatch(line); k != nil {
-		return k[1] + " `" + names.Constraint(strings.ReplaceAll(k[2], "``", "`")) + "` " + k[3]
+		name := strings.ReplaceAll(k[2], "``", "`")
+		return k[1] + " `" + names.Key(name, foreign[strings.ToLower(name)]) + "` " + k[3]
 	}
 	m := constraintLine.FindStringSubmatchIndex(line)
 	if m == nil {

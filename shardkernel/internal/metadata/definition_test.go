@@ -9,8 +9,9 @@ import (
 // suffixed takes the number of an actual table away.
 type suffixed string
 
-func (s suffixed) Constraint(name string) string { return strings.TrimSuffix(name, string(s)) }
-func (s suffixed) Table(name string) string      { return strings.TrimSuffix(name, string(s)) }
+func (s suffixed) Constraint(name string) string  { return strings.TrimSuffix(name, string(s)) }
+func (s suffixed) Key(name string, _ bool) string { return s.Constraint(name) }
+func (s suffixed) Table(name string) string       { return strings.TrimSuffix(name, string(s)) }
 
 func TestDefinitionsOfNodesAreEqualButForNamesOfTablesAndTheOrderOfKeys(t *testing.T) {
 	first := normalize("CREATE TABLE `t_0` (\n  `id` int(11) NOT NULL,\n  `KEY` int DEFAULT NULL,\n  PRIMARY KEY (`id`),\n  KEY `a` (`KEY`),\n  KEY `fk_0` (`id`),\n"+

@@ -43,6 +43,24 @@ var catalogs = map[string]map[string]CatalogRole{
 // CatalogColumns gives the columns of an information_schema table that hold names.
 func CatalogColumns(table string) map[string]CatalogRole { return catalogs[table] }
 
+// NamesConstraints reports whether the answer, or the question, may hold names of
+// keys and constraints.
+func (q *Inquiry) NamesConstraints() bool {
+	switch q.Kind {
+	case InquiryCreate:
+		return true
+	case InquiryTable:
+		return q.Index
+	case InquiryCatalog:
+		for _, role := range catalogs[q.Select.Table] {
+			if role == CatalogConstraint {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // catalogSizes are the columns of TABLES that count rows and bytes.
 var catalogSizes = []string{
 	"TABLE_ROWS", "AVG_ROW_LENGTH", "DATA_LENGTH", "INDEX_LENGTH", "DATA_FREE", "AUTO_INCREMENT", "CHECKSUM", "UPDATE_TIME",

@@ -34,7 +34,8 @@ type DDL struct {
 	Action    Action
 	Temporary bool
 	// Constraints are the names of foreign keys and CHECKs, where they are made,
-	// changed and dropped, and those of keys where they are dropped. In text order.
+	// changed and dropped, and those of keys where they are dropped, changed and
+	// renamed. In text order.
 	Constraints []Constraint
 	References  []Reference
 	// Others holds the indexes into Statement.Tables of tables that are named in
@@ -68,7 +69,7 @@ type Retyped struct {
 	Type   string // without length, such as bigint; lower case
 }
 
-// Constraint is the name of a foreign key or CHECK, or of a key that is dropped.
+// Constraint is the name of a foreign key or CHECK, or of a key that is there.
 type Constraint struct {
 	Span
 	Name  string // unquoted
@@ -79,9 +80,9 @@ type Constraint struct {
 	// Key is true for the name of a key: that of a foreign key if the server made
 	// the key for one. Any is true for DROP CONSTRAINT, which drops unique keys too.
 	Key, Any bool
-	// IfExists is the span of IF EXISTS in front of the name of what is dropped;
-	// empty without.
-	IfExists Span
+	// There is true for the name of what is there, to be dropped, changed or
+	// renamed.
+	There bool
 }
 
 // Reference is a REFERENCES clause.
@@ -395,7 +396,7 @@ func (d *definer) constraints() {
 			at = d.foreignKeyName(i)
 		case d.isWord(i, "CHECK", "CONSTRAINT") && d.isWord(i-1, "DROP", "ALTER"):
 			at = d.behindExistence(i + 1)
-		case d.isWord(i, "INDEX", "KEY") && d.isWord(i-1, "DROP"):
+		case d.isWord(i, "INDEX", "KEY") && d.isWord(i-1, "DROP", "RENAME", "ALTER"):
 			at, key = d.behindExistence(i+1), true
 		}
 		if !d.isName(at) {
@@ -403,12 +404,10 @@ func (d *definer) constraints() {
 		}
 		c := Constraint{
 			Span: d.span(at, at+1), Name: unquote(d.raw(at)), Index: d.is(at+1, "("), Key: key, Any: d.isWord(i, "CONSTRAINT") && d.isWord(i-1, "DROP"),
+			There: d.isWord(i-1, "DROP", "RENAME", "ALTER"),
 		}
 		if d.tokens[at].kind == tokenQuoted {
 			c.Quote = d.raw(at)[0]
-		}
-		if at == i+3 && d.isWord(i-1, "DROP") {
-			c.IfExists = d.span(i+1, at)
 		}
 		d.ddl.Constraints = append(d.ddl.Constraints, c)
 	}

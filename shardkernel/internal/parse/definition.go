@@ -7,6 +7,8 @@ type DefinitionName struct {
 	Span
 	Name string // unquoted
 	Role CatalogRole
+	// Key is true for the name of a key.
+	Key bool
 }
 
 // DefinitionNames finds, in the text that SHOW CREATE TABLE gives, the table's
@@ -20,7 +22,7 @@ func DefinitionNames(text string, d *dialect.Dialect) []DefinitionName {
 	var names []DefinitionName
 	add := func(i int, role CatalogRole) {
 		if s.isName(i) {
-			names = append(names, DefinitionName{Span: s.span(i, i+1), Name: unquote(s.raw(i)), Role: role})
+			names = append(names, DefinitionName{Span: s.span(i, i+1), Name: unquote(s.raw(i)), Role: role, Key: s.isWord(i-1, "KEY")})
 		}
 	}
 	for i := range s.tokens {

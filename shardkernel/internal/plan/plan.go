@@ -34,10 +34,11 @@ type Unit struct {
 	// Table is the actual table of the main logical table, for messages.
 	Table string
 	SQL   string
-	// Otherwise is sent where a server answers to SQL that there is nothing of the
-	// name to drop, which may be that of a key or of a constraint. Empty for others.
-	Otherwise string
-	Args      []any
+	// Called returns SQL with the names that the node has for the keys and
+	// constraints which DDL drops, changes or renames; called gives them. It is nil
+	// where the names are what they are in SQL.
+	Called func(called func(name string, kind NameKind) string) string
+	Args   []any
 	// Prepare sends a read without arguments as one with arguments is sent. The
 	// two ways do not show every value alike: MySQL writes a FLOAT with six
 	// digits where nothing is bound.
@@ -48,6 +49,16 @@ type Unit struct {
 	// the text itself.
 	Shown string
 }
+
+// NameKind is what DDL takes a name for.
+type NameKind uint8
+
+// The kinds of names.
+const (
+	NameKey        NameKind = iota // a key
+	NameConstraint                 // a foreign key or CHECK
+	NameAny                        // a foreign key, CHECK or unique key: DROP CONSTRAINT
+)
 
 // Server names whose connections the unit is sent over: a replica's or the data
 // source's own.

@@ -3,7 +3,6 @@ package rewrite
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/route"
@@ -94,13 +93,7 @@ func (i *inquiry) term(t *parse.CatalogTerm, a *route.Asking) []edit {
 		}
 	case parse.CatalogConstraint:
 		if a.Table != "" {
-			// A key keeps its name, a foreign key or CHECK has that of the node in it.
-			actual := rule.ConstraintName(value, a.View.Tables[0].Logical, a.Table)
-			typed := i.q.Text[t.Name.Start:t.Name.End]
-			if t.Param >= 0 {
-				return []edit{{Span: t.Span, text: typed + " IN (?, ?)", args: []any{arg, actual}}}
-			}
-			return []edit{{Span: t.Span, text: typed + " IN (" + sqlText(value) + ", " + sqlText(actual) + ")"}}
+			return i.constraintTerm(t, a, value, arg)
 		}
 	}
 	if t.Role == parse.CatalogConstraint || t.Role == parse.CatalogReferenced {
@@ -110,6 +103,43 @@ func (i *inquiry) term(t *parse.CatalogTerm, a *route.Asking) []edit {
 		}
 	}
 	return nil
+}
+
+// constraintTerm compares the name of a constraint or key with what the table calls
+// those of the logical name.
+func (i *inquiry) constraintTerm(t *parse.CatalogTerm, a *route.Asking, value string, arg any) []edit {
+	shortened := rule.ConstraintName(value, a.View.Tables[0].Logical, a.Table)
+	var names []string
+	own := true
+	for _, c := range a.View.Constraints {
+		if strings.EqualFold(c.Logical, value) || strings.EqualFold(c.Actual, shortened) {
+			names = append(names, c.Actual)
+		}
+		own = own && !strings.EqualFold(c.Actual, value)
+	}
+	if own && len(names) == 0 {
+		return nil
+	}
+	e := edit{Span: t.Span}
+	var list []string
+	add := func(name string, arg any) {
+		if t.Param >= 0 {
+			list, e.args = append(list, "?"), append(e.args, arg)
+		} else {
+			list = append(list, sqlText(name))
+		}
+	}
+	if own {
+		add(value, arg)
+	}
+	for _, name := range names {
+		add(name, name)
+	}
+	if len(list) == 0 {
+		list = []string{"NULL"} // only the node calls something so
+	}
+	e.text = i.q.Text[t.Name.Start:t.Name.End] + " IN (" + strings.Join(list, ", ") + ")"
+	return []edit{e}
 }
 
 // expression is what a name, as typed, is in the logical schema.
@@ -122,7 +152,7 @@ func (i *inquiry) expression(typed string, role parse.CatalogRole, a *route.Aski
 	case parse.CatalogReferenced:
 		return nameExpression(typed, a.View.Nodes)
 	case parse.CatalogConstraint:
-		return constraintExpression(typed, a.View.Tables)
+		return nameExpression(typed, a.View.Constraints)
 	}
 	return typed
 }
@@ -160,30 +190,4 @@ func shown(column string, v *route.View) string {
 		names = append(names, sqlText(n))
 	}
 	return column + " NOT IN " + list(names)
-}
-
-// constraintExpression is the logical name of a constraint, which an actual table
-// has with its own name in it: see rule.ConstraintName.
-func constraintExpression(column string, names []route.Naming) string {
-	var b strings.Builder
-	for _, n := range names {
-		if n.Logical == n.Actual {
-			continue
-		}
-		fmt.Fprintf(&b, " WHEN %s LIKE %s THEN LEFT(%s, CHAR_LENGTH(%s) - %d)",
-			column, sqlText("%"+pattern("_"+n.Actual)), column, column, utf8.RuneCountInString(n.Actual)+1)
-		for _, automatic := range []string{"_ibfk_", "_chk_"} {
-			fmt.Fprintf(&b, " WHEN %s LIKE %s THEN CONCAT(%s, SUBSTRING(%s, %d))",
-				column, sqlText(pattern(n.Actual+automatic)+"%"), sqlText(n.Logical), column, utf8.RuneCountInString(n.Actual)+1)
-		}
-	}
-	if b.Len() == 0 {
-		return column
-	}
-	return "CASE" + b.String() + " ELSE " + column + " END"
-}
-
-// pattern writes what matches a text in LIKE.
-func pattern(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(s)
 }

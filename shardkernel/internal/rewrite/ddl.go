@@ -27,19 +27,29 @@ func (t *Template) definition(result *route.Result, args []any) (*plan.Execution
 	}
 	for i := range result.Units {
 		u := &result.Units[i]
-		var edits []edit
-		var table, otherwise string
 		if drops := t.program.Drops(i); drops != nil {
-			edits = t.dropEdits(drops)
-		} else {
-			names := t.names(u)
-			edits, table = append(slices.Clone(names), t.constraintEdits(u, false)...), t.actual(u, 0)
-			if t.dropsByName(u) {
-				otherwise, _ = splice(t.stmt, append(names, t.constraintEdits(u, true)...), args)
+			sql, unitArgs := splice(t.stmt, t.dropEdits(drops), args)
+			e.Units[i] = plan.Unit{DataSource: u.DataSource, SQL: sql, Args: unitArgs}
+			continue
+		}
+		names := t.names(u)
+		text := func(called func(string, plan.NameKind) string) (string, []any) {
+			return splice(t.stmt, append(slices.Clone(names), t.constraintEdits(u, called)...), args)
+		}
+		unit := plan.Unit{DataSource: u.DataSource, Table: t.actual(u, 0)}
+		unit.SQL, unit.Args = text(func(name string, kind plan.NameKind) string {
+			if kind == plan.NameKey {
+				return name
+			}
+			return rule.ConstraintName(name, t.logical(), u.Names[0])
+		})
+		if t.callsByName(u) {
+			unit.Called = func(called func(string, plan.NameKind) string) string {
+				sql, _ := text(called)
+				return sql
 			}
 		}
-		sql, unitArgs := splice(t.stmt, edits, args)
-		e.Units[i] = plan.Unit{DataSource: u.DataSource, Table: table, SQL: sql, Otherwise: otherwise, Args: unitArgs}
+		e.Units[i] = unit
 	}
 	return e, nil
 }
@@ -52,55 +62,52 @@ func (t *Template) actual(u *route.Unit, table int) string {
 	return t.stmt.Tables[table].Name
 }
 
-// dropsByName reports whether a unit drops something of which its name does not
-// tell whether it is a key, which keeps its name, or a constraint.
-func (t *Template) dropsByName(u *route.Unit) bool {
-	logical, configured := t.program.Logical(0)
-	return configured && u.Names[0] != "" && slices.ContainsFunc(t.stmt.DDL.Constraints, func(c parse.Constraint) bool {
-		return (c.Key || c.Any) && !t.dropsBoth(c) && rule.ConstraintName(c.Name, logical, u.Names[0]) != c.Name
-	})
-}
-
-// dropsBoth reports whether a statement can drop a name whether it is that of a key
-// or of a constraint: with IF EXISTS a server does not tell that there is nothing of
-// one.
-func (t *Template) dropsBoth(c parse.Constraint) bool {
-	return (c.Key || c.Any) && c.IfExists.End > 0 && t.stmt.DDL.Action == parse.AlterTable
-}
-
-// constraintEdits gives foreign keys and CHECKs the names they have in the unit's
-// table. otherwise takes what is dropped for a key where it may be one, and a key
-// for that of a foreign key.
-func (t *Template) constraintEdits(u *route.Unit, otherwise bool) []edit {
-	logical, configured := t.program.Logical(0)
-	if !configured || u.Names[0] == "" {
-		return nil
-	}
+// constraintEdits gives foreign keys, CHECKs and keys the names they have in the
+// unit's table: those that are made by the rule, those that are there as called
+// says.
+func (t *Template) constraintEdits(u *route.Unit, called func(string, plan.NameKind) string) []edit {
 	var edits []edit
-	for _, c := range t.stmt.DDL.Constraints {
-		name := rule.ConstraintName(c.Name, logical, u.Names[0])
-		if name == c.Name {
-			continue
+	for _, c := range t.constraints(u) {
+		name := rule.ConstraintName(c.Name, t.logical(), u.Names[0])
+		if c.There {
+			name = called(c.Name, nameKind(c))
 		}
-		text := quote(name, c.Quote)
-		switch {
-		case t.dropsBoth(c):
-			word := "CONSTRAINT"
-			if c.Key {
-				word = "INDEX"
-			}
-			text += ", DROP " + word + " IF EXISTS " + quote(c.Name, c.Quote)
-		case c.Key && !otherwise:
-			if c.IfExists.End > 0 { // so that the server tells, and the other name is tried
-				edits = append(edits, edit{Span: c.IfExists})
-			}
-			continue
-		case c.Any && otherwise:
-			continue
+		if name != c.Name {
+			edits = append(edits, edit{Span: c.Span, text: quote(name, c.Quote)})
 		}
-		edits = append(edits, edit{Span: c.Span, text: text})
 	}
 	return edits
+}
+
+// constraints are the names in the statement that may be others in the unit's table.
+func (t *Template) constraints(u *route.Unit) []parse.Constraint {
+	if _, configured := t.program.Logical(0); !configured || u.Names[0] == "" {
+		return nil
+	}
+	return t.stmt.DDL.Constraints
+}
+
+func (t *Template) logical() string {
+	name, _ := t.program.Logical(0)
+	return name
+}
+
+func nameKind(c parse.Constraint) plan.NameKind {
+	switch {
+	case c.Key:
+		return plan.NameKey
+	case c.Any:
+		return plan.NameAny
+	}
+	return plan.NameConstraint
+}
+
+// callsByName reports whether what the unit's table calls a name of the statement
+// has to be looked up in it.
+func (t *Template) callsByName(u *route.Unit) bool {
+	return slices.ContainsFunc(t.constraints(u), func(c parse.Constraint) bool {
+		return c.There && rule.ConstraintName(c.Name, t.logical(), u.Names[0]) != c.Name
+	})
 }
 
 // dropEdits puts a data source's tables into the list of a DROP.

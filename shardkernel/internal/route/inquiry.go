@@ -23,6 +23,9 @@ type View struct {
 	// Tables shows.
 	Hidden []string
 	Only   bool
+	// Constraints are the keys, foreign keys and CHECKs of Tables that are called
+	// otherwise than in their logical table, where they are asked about.
+	Constraints []Naming
 	// Nodes are all actual tables in the data source that are called otherwise
 	// than their logical table.
 	Nodes []Naming
