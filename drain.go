@@ -102,7 +102,7 @@ func (d *drain) await(r *remains) {
 		if time.Now().After(r.until) {
 			d.caller.log().Warn(context.Background(), "sharding: %d connections to data sources that a reload has removed are cut", open)
 			for _, src := range r.removed {
-				if src.lines != nil {
+				if src.lines != nil && src.pool != r.of.sources.caller {
 					src.lines.Cut()
 				}
 			}

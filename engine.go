@@ -41,6 +41,7 @@ func newEngine(cfg *config.Config, o *options, caller *callerPool) (*engine, err
 		return nil, err
 	}
 	first.number, first.since = 1, time.Now()
+	first.fetchAhead()
 	closing, stop := context.WithCancel(context.Background())
 	return &engine{closing: closing, stop: stop, reloading: make(chan struct{}, 1), options: o, caller: caller, live: shardkernel.NewLive(first.kernel), drain: newDrain(caller), current: first}, nil
 }
@@ -107,6 +108,7 @@ func (e *engine) reload(ctx context.Context, cfg *config.Config, opts []ReloadOp
 	if g == before {
 		return false, nil
 	}
+	g.fetchAhead()
 	// Statements that begin from here on are the new generation's.
 	old := e.live.Swap(g.kernel)
 	e.drain.add(before, g)

@@ -92,21 +92,13 @@ func (p *Plugin) defaultDialector() (gorm.Dialector, error) {
 	p.adopts = callerPool{as: name, dsn: ds.DSN}
 	dialector := opener(string(ds.DSN))
 	if d, ok := dialector.(*gormmysql.Dialector); ok && d.Conn == nil {
-		pool, err := openSQL(d)
-		if err != nil {
+		var err error
+		if p.adopts.lines, err = tap(d); err != nil {
 			return nil, &fault.ConfigError{Path: "dataSources." + name, Err: err}
 		}
-		d.Conn, d.SkipInitializeWithVersion = &firstPool{DB: pool, others: p.cfg.DataSources}, false
+		d.Conn, d.SkipInitializeWithVersion = &firstPool{DB: d.Conn.(*sql.DB), others: p.cfg.DataSources}, false
 	}
 	return dialector, nil
-}
-
-func openSQL(d *gormmysql.Dialector) (*sql.DB, error) {
-	driver := d.DriverName
-	if driver == "" {
-		driver = gormmysql.DefaultDriverName
-	}
-	return sql.Open(driver, d.DSN)
 }
 
 // firstPool is the pool of the default data source while GORM starts on it. Where

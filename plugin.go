@@ -66,7 +66,7 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 	if err != nil {
 		return err
 	}
-	e, err := newEngine(p.cfg, p.options, &callerPool{db: db, pool: own, as: p.adopts.as, dsn: p.adopts.dsn})
+	e, err := newEngine(p.cfg, p.options, &callerPool{db: db, pool: own, as: p.adopts.as, dsn: p.adopts.dsn, lines: p.adopts.lines})
 	if err != nil {
 		return err
 	}

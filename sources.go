@@ -9,7 +9,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/go-sql-driver/mysql"
 	gormmysql "gorm.io/driver/mysql"
 	"gorm.io/gorm"
 	gormcallbacks "gorm.io/gorm/callbacks"
@@ -33,6 +32,8 @@ type callerPool struct {
 	pool *sql.DB
 	as   string     // the configured data source that it is, empty for none
 	dsn  config.DSN // what that was opened with
+	// lines are those of the pool; nil where the application has opened it.
+	lines *readwrite.Lines
 }
 
 // source is one opened data source.
@@ -136,10 +137,14 @@ func (s *sources) open(name string, ds config.DataSource, o *options, caller *ca
 		gormConfig.Logger, gormConfig.NowFunc, gormConfig.TranslateError = caller.db.Logger, caller.db.NowFunc, caller.db.TranslateError
 	}
 	dialector := opener(string(ds.DSN))
+	var lines *readwrite.Lines
+	var err error
 	if caller != nil && caller.as == name && caller.dsn == ds.DSN {
 		dialector, gormConfig.ClauseBuilders = adopted{Dialector: caller.db.Dialector, caller: caller}, maps.Clone(caller.db.ClauseBuilders)
+		lines = caller.lines
+	} else if lines, err = tap(dialector); err != nil {
+		return err
 	}
-	lines := tap(dialector)
 	db, pool, err := openPool(dialector, gormConfig)
 	if err != nil {
 		return err
@@ -163,27 +168,6 @@ func size(pool *sql.DB, ds config.DataSource) {
 	pool.SetMaxIdleConns(cmp.Or(ds.MaxIdleConns, defaultIdleConns))
 	pool.SetConnMaxLifetime(ds.ConnMaxLifetime)
 	pool.SetConnMaxIdleTime(ds.ConnMaxIdleTime)
-}
-
-// tap lets the connections of a dialector be hung up on, where it opens them by
-// the MySQL driver itself; it returns nil otherwise.
-func tap(dialector gorm.Dialector) *readwrite.Lines {
-	d, ok := dialector.(*gormmysql.Dialector)
-	if !ok || d.Conn != nil || d.DriverName != "" && d.DriverName != "mysql" {
-		return nil
-	}
-	cfg, err := mysql.ParseDSN(d.DSN)
-	if err != nil || cfg.Net != "tcp" && cfg.Net != "unix" { // the kernel tells what is wrong with a DSN
-		return nil
-	}
-	lines := &readwrite.Lines{}
-	cfg.DialFunc = lines.Dial
-	connector, err := mysql.NewConnector(cfg)
-	if err != nil {
-		return nil
-	}
-	d.Conn = sql.OpenDB(connector)
-	return lines
 }
 
 // adopt makes the application's own pool a data source.
@@ -352,7 +336,7 @@ var transactionalReads = map[string]shardkernel.TransactionalReads{
 }
 
 func (s *source) kernel(name string) shardkernel.Source {
-	return shardkernel.Source{Name: name, DB: s.pool, Control: s.control, Dialect: s.db.Dialector.Name(), DSN: s.dsn}
+	return shardkernel.Source{Name: name, DB: s.pool, Control: s.control, Dialect: s.db.Dialector.Name(), DSN: s.dsn, FetchesAhead: s.lines != nil}
 }
 
 // close closes every pool, the application's own included.

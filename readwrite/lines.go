@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -14,6 +15,8 @@ import (
 // out, they are hung up on, and can be sent elsewhere. The zero value is ready to
 // use, by several goroutines at once.
 type Lines struct {
+	ahead atomic.Bool
+
 	mu   sync.Mutex
 	open map[*line]struct{}
 }

@@ -42,7 +42,8 @@ type Planned struct {
 // Direct plans a statement outside a transaction, under the hints of the caller,
 // which may be nil. planned is not nil when it goes to several units, gathers
 // rows, defines tables, holds a clock, has a time limit, has to ask other nodes
-// before, or when its rows are to be followed to their end; d is of no use then. Nothing has been sent.
+// before, or when its rows are to be followed to their end, or come from a replica
+// whose pool does not fetch ahead; d is of no use then. Nothing has been sent.
 func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) (d Direct, planned *Planned, err error) {
 	s, told, err := k.hinted(ctx, h, text)
 	if err != nil {
@@ -58,7 +59,7 @@ func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) 
 	if err != nil {
 		return Direct{}, nil, err
 	}
-	if len(ex.Units) != 1 || ex.Merge != nil || ex.Gather != nil || ex.First != nil || ex.DDL || ex.Clock || ex.Rest == plan.RestProbeFirst || k.followed {
+	if len(ex.Units) != 1 || ex.Merge != nil || ex.Gather != nil || ex.First != nil || ex.DDL || ex.Clock || ex.Rest == plan.RestProbeFirst || k.followed || k.grouped && k.mayStream(ex) {
 		return Direct{}, &Planned{kernel: k, execution: ex, from: origin{s, told, text, args}}, nil
 	}
 	u := &ex.Units[0]

@@ -168,7 +168,10 @@ func (k *Kernel) queryPreceded(ctx context.Context, ex *plan.Execution, branches
 		return nil, err
 	}
 	rows, err := k.merged(ctx, then, branches)
-	return rows, blame(then, err)
+	if err != nil {
+		return nil, blame(then, err)
+	}
+	return &blamed{rows.(columnRows), then}, nil
 }
 
 // find reads the rows of a subquery.

@@ -91,7 +91,7 @@ func (k *Kernel) queryGathered(ctx context.Context, ex *plan.Execution, branches
 	if err != nil {
 		return nil, blame(answer, err)
 	}
-	return header.Give(rows[0])
+	return header.Give(&blamed{rows[0].(columnRows), answer})
 }
 
 // header asks the home data source what the columns of the answer are.

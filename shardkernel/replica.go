@@ -255,6 +255,16 @@ func (k *Kernel) answering(ctx context.Context, ex *plan.Execution, name string)
 	return k.source(ctx, name)
 }
 
+// mayStream reports whether the one unit of a read may be answered by a replica from
+// whose pool rows come that cannot be asked for elsewhere.
+func (k *Kernel) mayStream(ex *plan.Execution) bool {
+	if !ex.Replica || ex.Reads == plan.ReadsPrimary {
+		return false
+	}
+	of, ok := k.sources[ex.Units[0].DataSource]
+	return ok && of.streams
+}
+
 // fixed returns the replica that all reads of the transaction go to.
 func (s *Session) fixed(ctx context.Context, of *source) (string, error) {
 	if name, ok := s.members[of.Name]; ok {

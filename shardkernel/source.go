@@ -35,6 +35,9 @@ type Source struct {
 	Chooser  Chooser
 	// TransactionalReads says where reads of a read-only transaction go.
 	TransactionalReads TransactionalReads
+	// FetchesAhead says of a replica that a query on DB returns when the beginning of
+	// its rows has come, so that it can be sent elsewhere where these do not come.
+	FetchesAhead bool
 }
 
 // source is a Source with what has been learnt of its server.
@@ -49,6 +52,7 @@ type source struct {
 	replicas      []*source
 	chooser       Chooser // nil without replicas
 	transactional TransactionalReads
+	streams       bool // some replica's pool gives rows that may fail before the first
 
 	of    *source // of a replica: its data source
 	place int     // and its place among the replicas
@@ -85,6 +89,7 @@ func newSource(s Source, trace Tracer) (*source, error) {
 			return nil, err
 		}
 		r.of, r.place = out, i
+		out.streams = out.streams || !replica.FetchesAhead
 		out.replicas = append(out.replicas, r)
 	}
 	return out, nil

@@ -31,14 +31,22 @@ func TestOneNodeStatementAllocatesLittleMore(t *testing.T) {
 	} {
 		without := allocations(t, tt.prepare(t, plain(t, tt.cfg)), tt.run)
 		for data, cfg := range map[string]*config.Config{"": rules(), ", with replicas": replicated()} {
+			most := tt.most
+			if tt.name == "Take" && data != "" {
+				most += texts
+			}
 			more := allocations(t, tt.prepare(t, shardedBy(t, cfg, tt.cfg)), tt.run) - without
-			if more > tt.most {
-				t.Errorf("%s%s: the plugin allocates %.0f times more than plain GORM; at most %.0f are allowed", tt.name, data, more, tt.most)
+			if more > most {
+				t.Errorf("%s%s: the plugin allocates %.0f times more than plain GORM; at most %.0f are allowed", tt.name, data, more, most)
 			}
 			t.Logf("%s%s: %.0f more allocations", tt.name, data, more)
 		}
 	}
 }
+
+// texts is the number of text columns of the model. Rows that are fetched ahead from a
+// replica hold a copy of each.
+const texts = 2
 
 // allocations returns the fewest of many runs: under the race detector a
 // sync.Pool forgets at random.

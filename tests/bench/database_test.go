@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"database/sql"
 	"fmt"
 	"testing"
 	"time"
@@ -45,6 +46,8 @@ func database() *noop.Database {
 	}, foundRows)
 }
 
+func init() { sql.Register("noop", database().Driver()) }
+
 // plain opens GORM as it is, with the actual table as the model's.
 func plain(tb testing.TB, cfg gorm.Config) *gorm.DB {
 	return open(tb, actualTable, cfg)
@@ -60,7 +63,9 @@ func sharded(tb testing.TB, cfg gorm.Config) *gorm.DB {
 func shardedBy(tb testing.TB, of *config.Config, cfg gorm.Config) *gorm.DB {
 	tb.Helper()
 	db := open(tb, "t_order", cfg)
-	plugin := sharding.Register(of, sharding.WithDialector("noop", func(string) gorm.Dialector { return dialector(tb) }))
+	plugin := sharding.Register(of, sharding.WithDialector("noop", func(dsn string) gorm.Dialector {
+		return mysql.New(mysql.Config{DriverName: "noop", DSN: dsn, SkipInitializeWithVersion: true})
+	}))
 	if err := db.Use(plugin); err != nil {
 		tb.Fatal(err)
 	}

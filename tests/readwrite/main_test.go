@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,6 +40,8 @@ type groups struct {
 	cfg      *config.Config
 	plugin   *sharding.Plugin
 	db       *gorm.DB
+
+	failed atomic.Int64 // units
 
 	mu   sync.Mutex
 	sent []string // who was sent a unit
@@ -97,6 +100,9 @@ func (g *groups) open(t *testing.T, options ...sharding.Option) *groups {
 		t.Fatal(err)
 	}
 	options = append(options, sharding.WithUnitTrace(func(_ context.Context, u sharding.UnitTrace) {
+		if u.Err != nil {
+			g.failed.Add(1)
+		}
 		g.mu.Lock()
 		g.sent = append(g.sent, u.DataSource)
 		g.mu.Unlock()

@@ -123,9 +123,7 @@ func (c *cursor) closeRows() error {
 	c.ended = true
 	err := c.rows.Close()
 	if c.stmt != nil {
-		if e := c.stmt.Close(); err == nil {
-			err = e
-		}
+		_ = c.conn.note(c.stmt.Close()) // as for database/sql, the rows have all come
 	}
 	c.sent.end()
 	if c.run != nil {

@@ -68,6 +68,9 @@ func (s *Source) Acquire(ctx context.Context) (*Conn, error) {
 	// before it is released, and a lock for each row would be wasted.
 	err = pool.Raw(func(raw any) error {
 		c.raw = raw.(driver.Conn)
+		if ahead, ok := raw.(interface{ Unfetched() driver.Conn }); ok {
+			c.raw = ahead.Unfetched()
+		}
 		return nil
 	})
 	if err != nil {

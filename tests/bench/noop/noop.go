@@ -92,6 +92,13 @@ func (d *Database) query(query string) driver.Rows {
 	return &tableRows{database: d, left: d.rows}
 }
 
+// Driver returns a driver for sql.Register: every DSN leads to the database.
+func (d *Database) Driver() driver.Driver { return named{d} }
+
+type named struct{ database *Database }
+
+func (n named) Open(string) (driver.Conn, error) { return &conn{n.database}, nil }
+
 type connector struct{ database *Database }
 
 func (c connector) Connect(context.Context) (driver.Conn, error) { return &conn{c.database}, nil }
