@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -68,14 +69,20 @@ type cluster struct {
 // pair is the same application twice.
 type pair struct {
 	single *sql.DB
-	// copies are the node of a cluster that has one, without the code under test,
-	// where the server has other plans; strict is the unsharded database where it
+	// copies have the rows of the unsharded database; strict is it itself where it
 	// refuses columns that no group fixes.
-	copies  []*sql.DB
+	copies  []double
 	strict  *sql.DB
 	sharded *gorm.DB
 	logical *sql.DB
 	plugin  *sharding.Plugin
+}
+
+// double is another database with the same rows, asked without the code under test:
+// one where the server has other plans, or reads the rows in another order.
+type double struct {
+	*sql.DB
+	name string
 }
 
 // trace collects the units that were sent.
@@ -116,35 +123,56 @@ func newClusters(t *testing.T, prefix string, tops ...topology) []*cluster {
 		c.fill(t)
 		clusters = append(clusters, c)
 	}
+	clusters[0].turn(t)
 	return clusters
+}
+
+// turn makes a copy of the unsharded database in which rows lie in another order and
+// are found by other keys.
+func (c *cluster) turn(t *testing.T) {
+	t.Helper()
+	name := c.prefix + "_turned"
+	var all []string
+	for _, table := range tables {
+		keys := strings.Split(table.primary, ", ")
+		slices.Reverse(keys)
+		turned := *table
+		turned.primary = strings.Join(keys, " DESC, ") + " DESC"
+		all = append(all, turned.ddl(table.name), fmt.Sprintf("INSERT INTO %s SELECT * FROM %s.%s", table.name, c.schema(), table.name))
+	}
+	createDatabase(t, c.servers[0], name, all)
+	c.prepared.copies = append(c.prepared.copies, double{c.plain(t, name, "loc=UTC"), name})
+	c.interpolated.copies = append(c.interpolated.copies, double{c.plain(t, name, "interpolateParams=true", "parseTime=false"), name})
+}
+
+func createDatabase(t *testing.T, server *mariadb.Server, database string, ddl []string) *sql.DB {
+	t.Helper()
+	if err := server.CreateDatabase(t.Context(), database); err != nil {
+		t.Fatal(err)
+	}
+	pool, err := sql.Open("mysql", server.DSN(database, "multiStatements=true"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pool.Close() })
+	if _, err := pool.ExecContext(t.Context(), strings.Join(ddl, ";\n")); err != nil {
+		t.Fatal(err)
+	}
+	return pool
 }
 
 func makeCluster(t *testing.T, c *cluster) *cluster {
 	t.Helper()
 	c.servers, c.trace = mariadb.Shared(t, 2), &trace{}
-	create := func(server *mariadb.Server, database string, ddl []string) *sql.DB {
-		if err := server.CreateDatabase(t.Context(), database); err != nil {
-			t.Fatal(err)
-		}
-		pool, err := sql.Open("mysql", server.DSN(database, "multiStatements=true"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = pool.Close() })
-		if _, err := pool.ExecContext(t.Context(), strings.Join(ddl, ";\n")); err != nil {
-			t.Fatal(err)
-		}
-		return pool
-	}
 	var all []string
 	for _, table := range tables {
 		all = append(all, table.ddl(table.name))
 	}
 	if !c.shared {
-		create(c.servers[0], c.schema(), all)
+		createDatabase(t, c.servers[0], c.schema(), all)
 	}
 	for i := range c.sources {
-		c.nodes = append(c.nodes, create(c.server(i), c.database(i), c.nodeDDL(i)))
+		c.nodes = append(c.nodes, createDatabase(t, c.server(i), c.database(i), c.nodeDDL(i)))
 	}
 	c.prepared = c.open(t, "loc=UTC")
 	c.interpolated = c.open(t, "interpolateParams=true", "parseTime=false")
@@ -244,24 +272,26 @@ func (c *cluster) config(params ...string) *config.Config {
 	return cfg
 }
 
+// plain opens a database of the first server without the code under test.
+func (c *cluster) plain(t *testing.T, database string, params ...string) *sql.DB {
+	t.Helper()
+	pool, err := sql.Open("mysql", c.servers[0].DSN(database, params...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pool.Close() })
+	return pool
+}
+
 // open opens both applications with the driver parameters.
 func (c *cluster) open(t *testing.T, params ...string) *pair {
 	t.Helper()
-	p := &pair{}
-	plain := func(database string, params ...string) *sql.DB {
-		pool, err := sql.Open("mysql", c.servers[0].DSN(database, params...))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = pool.Close() })
-		return pool
-	}
-	p.single = plain(c.schema(), params...)
+	p := &pair{single: c.plain(t, c.schema(), params...)}
 	if c.sources*c.tables == 1 {
 		for _, plans := range []string{"join_cache_level=2", "join_cache_level=0", "optimizer_switch=%27derived_merge=off,semijoin=off,materialization=off,index_merge=off%27"} {
-			p.copies = append(p.copies, plain(c.database(0), append(params, plans)...))
+			p.copies = append(p.copies, double{c.plain(t, c.database(0), append(params, plans)...), c.database(0)})
 		}
-		p.strict = plain(c.schema(), append(params, "sql_mode=%27ONLY_FULL_GROUP_BY%27")...)
+		p.strict = c.plain(t, c.schema(), append(params, "sql_mode=%27ONLY_FULL_GROUP_BY%27")...)
 	}
 	var err error
 	cfg := c.config(params...)

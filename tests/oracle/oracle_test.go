@@ -149,14 +149,14 @@ func (c *cluster) reference(ctx context.Context, q *query, protocol string) (a a
 	return a
 }
 
-// contradictions are the manners in which the answers differ that another database
-// with the same rows gives, asked without the code under test.
+// contradictions are the manners in which the answers differ that other databases
+// with the same rows give.
 func (c *cluster) contradictions(ctx context.Context, q query, a asked, protocol string) (how []string) {
 	p, text, args := c.as(protocol, q.statement)
-	text = strings.ReplaceAll(text, c.schema()+".", c.database(0)+".")
-	for _, pool := range p.copies {
+	for _, other := range p.copies {
+		text := strings.ReplaceAll(text, c.schema()+".", other.name+".")
 		for range 2 {
-			how = append(how, manner(q.differ(a.want, read(pool.QueryContext(ctx, text, args...)), a.everything)))
+			how = append(how, manner(q.differ(a.want, read(other.QueryContext(ctx, text, args...)), a.everything)))
 		}
 	}
 	return how

@@ -149,7 +149,7 @@ func (b *builder) addTable(blk *block, tn *ast.TableName, alias string) int {
 func (b *builder) addRename(k int, qualified bool, table int) {
 	b.sentinels[k].seen = true
 	i := b.sentinels[k].token
-	r := Rename{Span: b.span(i, i+1), Table: table}
+	r := Rename{Span: b.span(i, i+1), Table: table, Qualifier: b.is(i+1, ".")}
 	if b.tokens[i].kind == tokenQuoted {
 		r.Quote = b.text[r.Start]
 	}

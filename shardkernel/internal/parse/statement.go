@@ -84,6 +84,9 @@ type Rename struct {
 	// removed with the name; empty when there is none.
 	Schema Span
 	Table  int // index into Statement.Tables
+	// Qualifier is true before the name of a column or a star, and not for the
+	// reference itself.
+	Qualifier bool
 	// Alias is true for the alias of the table, which stays; only the schema before
 	// it is removed.
 	Alias bool

@@ -155,6 +155,9 @@ func carryText(c *value.Column, name, text string) (how carried, ok bool) {
 		how.wider = fmt.Sprintf("CHAR_LENGTH(%s)>%d", name, c.Length)
 	}
 	how.typ += " CHARACTER SET " + charset + " COLLATE " + c.Collation
+	if c.MixesInSort(text) { // and the order of rows is another one
+		how.doubt = "ORD(RIGHT(" + name + ",1))=0 AND " + name + "<>''"
+	}
 	// MariaDB's JSON is a LONGTEXT, which functions of JSON treat otherwise.
 	how.borrowed = c.Type == "longtext" && c.Collation == "utf8mb4_bin" && strings.Contains(text, "json")
 	return how, plainType.MatchString(c.Type)

@@ -54,7 +54,7 @@ func newLabels(stmt *parse.Statement) labels {
 			first, _ := slices.BinarySearchFunc(stmt.Renames, item.Start, func(r parse.Rename, at int) int { return cmp.Compare(r.Start, at) })
 			for j := first; j < len(stmt.Renames) && stmt.Renames[j].End <= item.End; j++ {
 				r := &stmt.Renames[j]
-				if !isQualifier(stmt, r) || r.Schema != (parse.Span{}) || !keep(r) {
+				if !r.Qualifier || r.Schema != (parse.Span{}) || !keep(r) {
 					l.aliased = append(l.aliased, item)
 					break
 				}
@@ -75,7 +75,7 @@ func references(stmt *parse.Statement) []int {
 	for i := range stmt.Renames {
 		// What follows the reference without being a qualifier stands in FOR UPDATE
 		// OF; optimizer hints come before it.
-		if r := &stmt.Renames[i]; found[r.Table] < 0 && !isQualifier(stmt, r) && !inHint(stmt, r) {
+		if r := &stmt.Renames[i]; found[r.Table] < 0 && !r.Qualifier && !inHint(stmt, r) {
 			found[r.Table] = i
 		}
 	}
@@ -87,12 +87,6 @@ func references(stmt *parse.Statement) []int {
 func keepable(stmt *parse.Statement, table int) bool {
 	t := &stmt.Tables[table]
 	return !t.Target && t.Alias == "" && stmt.Features&parse.FeaturePartition == 0
-}
-
-// isQualifier reports whether a name stands before the name of a column or a
-// star.
-func isQualifier(stmt *parse.Statement, r *parse.Rename) bool {
-	return strings.HasPrefix(strings.TrimLeft(stmt.Text[r.End:], " \t\r\n"), ".")
 }
 
 func inHint(stmt *parse.Statement, r *parse.Rename) bool {

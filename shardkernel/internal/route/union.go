@@ -195,6 +195,8 @@ func (p *Program) unionColumns(t *value.Table) []string {
 			return nil
 		case named && !bitTravels(c, text):
 			return nil
+		case named && c.MixesInSort(text): // and the order of rows is another one
+			return nil
 		case c.SurvivesUnion() && !c.Invisible:
 			columns = append(columns, c.Name)
 		case named && c.SurvivesUnion() && !star:
