@@ -231,7 +231,7 @@ func (k *Kernel) compiler(ctx context.Context) (compiler, error) {
 	c.server.SkipsTimes = k.convert.Location != nil && k.convert.Location.String() != "UTC"
 	c.server.Interpolates = !k.sources[k.rules.DefaultDataSource].preparesArguments()
 	c.server.Returning = settings.Returning()
-	c.server.LendsTypes = settings.Flavour == "MariaDB"
+	c.server.MariaDB = settings.Flavour == "MariaDB"
 	if settings.LowerCaseTableNames == 0 {
 		c.rules = k.rules
 	}

@@ -264,4 +264,7 @@ func TestGeneratedSelectsAnswerAsUnsharded(t *testing.T) {
 		}
 	}
 	t.Log(r)
+	for _, bar := range r.missed() {
+		t.Error(bar)
+	}
 }

@@ -91,6 +91,9 @@ func newOperand(h *header, ref plan.ColumnRef, order plan.TextOrder, clause stri
 		index: index, weight: -1, kind: kinds[typeName], order: order,
 		name: h.name(index), clause: clause, sorts: order.Sorted,
 	}
+	if o.kind == kindBits && order.Digits {
+		o.kind = kindNumber
+	}
 	if order.HasWeight {
 		if o.weight, err = h.resolve(order.Weight, clause); err != nil {
 			return nil, err

@@ -98,6 +98,9 @@ func (b *builder) collectWith(w *ast.WithClause, parent, outer *block, ctes *cte
 		name, _ := b.nameOf(def.Name)
 		b.see(def.Name)
 		b.see(def.ColNameList...)
+		if len(def.ColNameList) > 0 {
+			b.stmt.Renamed = append(b.stmt.Renamed, "*")
+		}
 		frame.later = nil
 		c := &cte{name: name, columns: b.namesOf(def.ColNameList), parent: -1}
 		if parent != nil {

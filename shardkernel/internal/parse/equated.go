@@ -3,9 +3,11 @@ package parse
 import (
 	"math"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/pingcap/tidb/pkg/parser/test_driver"
 )
 
@@ -13,16 +15,22 @@ import (
 var fraction = regexp.MustCompile(`\.[0-9]|[0-9][eE][-+]?[0-9]`)
 
 // Digits returns no fewer digits than a text, read as a number or a time, may have
-// behind the point.
+// behind the point. Zeros at its end are none.
 func Digits(text string) int {
 	switch {
 	case !fraction.MatchString(text):
 		return 0
 	case strings.ContainsAny(text, "eE"):
+		if v, err := strconv.ParseFloat(text, 64); err == nil && isWhole(v) {
+			return 0
+		}
 		return math.MaxInt
 	}
-	return len(text) - strings.IndexByte(text, '.') - 1
+	return max(len(strings.TrimRight(text, "0"))-strings.IndexByte(text, '.')-1, 0)
 }
+
+// isWhole reports whether a number is an integer that a DOUBLE tells from all others.
+func isWhole(v float64) bool { return v == math.Trunc(v) && math.Abs(v) < 1<<53 }
 
 // Equated is a constant in an equality that has, or may have, digits behind the
 // point.
@@ -36,9 +44,20 @@ type Equated struct {
 }
 
 // noteEquated notes the constants in the sides of an equality, and the columns that
-// it makes equal to something else.
+// it makes equal to something else. Rows are equal value by value.
 func (b *builder) noteEquated(blk *block, left, right ast.Node) {
 	column, constant := bare(left), bare(right)
+	if row, ok := column.(*ast.RowExpr); ok {
+		if other, ok := constant.(*ast.RowExpr); ok && len(row.Values) == len(other.Values) {
+			for i := range row.Values {
+				b.noteEquated(blk, row.Values[i], other.Values[i])
+			}
+			return
+		}
+	}
+	if hasAggregate(column) || hasAggregate(constant) { // which no index holds
+		return
+	}
 	if _, ok := column.(*ast.ColumnNameExpr); !ok {
 		column, constant = constant, column
 	}
@@ -76,6 +95,16 @@ func (b *builder) link(blk *block, c *ast.ColumnName) {
 	b.stmt.Linked = append(b.stmt.Linked, strings.ToLower(name), b.reach(blk, c).Name)
 }
 
+// noteRenamed notes the columns of what a select list gives another name.
+func (b *builder) noteRenamed(e ast.ExprNode) {
+	var f columnFinder
+	walk(&f, e)
+	for _, c := range f.columns {
+		name, _ := b.nameOf(c.Name)
+		b.stmt.Renamed = append(b.stmt.Renamed, strings.ToLower(name))
+	}
+}
+
 // linkJoined notes the columns that a join makes equal by their names.
 func (b *builder) linkJoined(blk *block, n *ast.Join) {
 	if n.NaturalJoin {
@@ -93,10 +122,21 @@ type equated struct {
 	column Column // that the constants are compared with
 }
 
-// Enter implements ast.Visitor.
+// Enter implements ast.Visitor. A condition is TRUE or FALSE, whatever constants and
+// columns stand in it; its own equalities are noted for themselves.
 func (e *equated) Enter(n ast.Node) (ast.Node, bool) {
 	stmt := e.b.stmt
 	switch n := n.(type) {
+	case *ast.SelectStmt:
+		e.visitSelect(n)
+		return n, true
+	case *ast.BinaryOperationExpr:
+		return n, isCondition(n.Op)
+	case *ast.UnaryOperationExpr:
+		return n, isCondition(n.Op)
+	case *ast.IsNullExpr, *ast.IsTruthExpr, *ast.BetweenExpr, *ast.PatternInExpr, *ast.PatternLikeOrIlikeExpr, *ast.PatternRegexpExpr,
+		*ast.CompareSubqueryExpr, *ast.ExistsSubqueryExpr:
+		return n, true
 	case *ast.ColumnName:
 		e.b.link(e.block, n)
 	case *ast.SelectField:
@@ -113,7 +153,7 @@ func (e *equated) Enter(n ast.Node) (ast.Node, bool) {
 		case test_driver.KindMysqlDecimal:
 			digits = Digits(strings.TrimRight(n.GetMysqlDecimal().String(), "0"))
 		case test_driver.KindFloat64:
-			if v := n.GetFloat64(); v != math.Trunc(v) || math.Abs(v) >= 1<<53 {
+			if !isWhole(n.GetFloat64()) {
 				digits = math.MaxInt
 			}
 		case test_driver.KindString:
@@ -128,3 +168,44 @@ func (e *equated) Enter(n ast.Node) (ast.Node, bool) {
 
 // Leave implements ast.Visitor.
 func (e *equated) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+// visitSelect visits what the values of a subquery may come from.
+func (e *equated) visitSelect(n *ast.SelectStmt) {
+	if n.With != nil {
+		n.With.Accept(e)
+	}
+	if n.Fields != nil {
+		n.Fields.Accept(e)
+	}
+	if n.From != nil && n.From.TableRefs != nil {
+		e.visitFrom(n.From.TableRefs)
+	}
+	for _, row := range n.Lists {
+		row.Accept(e)
+	}
+}
+
+// visitFrom visits the derived tables of FROM.
+func (e *equated) visitFrom(n ast.ResultSetNode) {
+	switch n := n.(type) {
+	case *ast.Join:
+		e.visitFrom(n.Left)
+		if n.Right != nil {
+			e.visitFrom(n.Right)
+		}
+	case *ast.TableSource:
+		if _, ok := n.Source.(*ast.TableName); !ok {
+			n.Source.Accept(e)
+		}
+	}
+}
+
+// isCondition reports whether an operator gives TRUE, FALSE or NULL.
+func isCondition(op opcode.Op) bool {
+	switch op {
+	case opcode.LogicAnd, opcode.LogicOr, opcode.LogicXor, opcode.Not, opcode.Not2,
+		opcode.EQ, opcode.NE, opcode.LT, opcode.LE, opcode.GT, opcode.GE, opcode.NullEQ:
+		return true
+	}
+	return false
+}

@@ -41,6 +41,7 @@ func (r *resolver) Enter(n ast.Node) (ast.Node, bool) {
 		b.see(n.AsName)
 		if alias, _ := b.nameOf(n.AsName); alias != "" {
 			b.stmt.Shown = append(b.stmt.Shown, strings.ToLower(alias))
+			b.noteRenamed(n.Expr)
 		}
 		if n.WildCard != nil { // which SelectField.Accept does not visit
 			b.stmt.Features |= FeatureStar
@@ -70,6 +71,7 @@ func (r *resolver) Enter(n ast.Node) (ast.Node, bool) {
 		}
 	case *ast.AggregateFuncExpr:
 		b.noteAggregate(r.block, n)
+		b.noteExtreme(n.F, n.Args)
 	case *ast.MatchAgainst:
 		b.stmt.Features |= FeatureMatch
 		if !n.Modifier.IsBooleanMode() || !r.condition {
@@ -77,6 +79,7 @@ func (r *resolver) Enter(n ast.Node) (ast.Node, bool) {
 		}
 	case *ast.WindowFuncExpr:
 		b.stmt.Features |= FeatureWindow
+		b.noteExtreme(n.Name, n.Args)
 	case *ast.WindowSpec:
 		b.see(n.Name, n.Ref)
 	case *ast.VariableExpr:

@@ -352,6 +352,21 @@ func (b *builder) noteAggregate(blk *block, n *ast.AggregateFuncExpr) {
 	}
 }
 
+// noteExtreme notes the columns of which a function takes the least or the greatest.
+func (b *builder) noteExtreme(function string, args []ast.ExprNode) {
+	if function = strings.ToLower(function); function != "min" && function != "max" {
+		return
+	}
+	var f columnFinder
+	for _, a := range args {
+		walk(&f, a)
+	}
+	for _, cn := range f.columns {
+		name, _ := b.nameOf(cn.Name)
+		b.stmt.Extremes = append(b.stmt.Extremes, strings.ToLower(name))
+	}
+}
+
 // columnFinder collects the columns of an expression. It implements ast.Visitor.
 type columnFinder struct{ columns []*ast.ColumnName }
 

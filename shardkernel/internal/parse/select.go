@@ -278,9 +278,9 @@ func (f *aggregateFinder) Enter(n ast.Node) (ast.Node, bool) {
 // Leave implements ast.Visitor.
 func (f *aggregateFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
-func hasAggregate(e ast.ExprNode) bool {
+func hasAggregate(n ast.Node) bool {
 	var f aggregateFinder
-	walk(&f, e)
+	walk(&f, n)
 	return f.found
 }
 

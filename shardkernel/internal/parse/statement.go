@@ -49,6 +49,11 @@ type Statement struct {
 	Linked []string
 	// Shown are the aliases of select lists, in lower case.
 	Shown []string
+	// Renamed are the columns, in lower case, in what select lists give another name;
+	// "*" for any.
+	Renamed []string
+	// Extremes are the columns, in lower case, in the arguments of MIN and MAX.
+	Extremes []string
 	// Defaults are the columns, in lower case, whose default stands as a value,
 	// DEFAULT(c), anywhere in the statement.
 	Defaults []string

@@ -264,6 +264,8 @@ type TextOrder struct {
 	// Sorted is true where servers may group by sorting, which takes a text for
 	// equal to that with U+0000 behind it, though a comparison does not.
 	Sorted bool
+	// Digits is true where a BIT comes as a number in decimal digits instead of bytes.
+	Digits bool
 	// Refuse, when not empty, is why text in this column cannot be compared:
 	// the merge returns ErrUnsupported before any row if the column turns out
 	// to hold text.

@@ -36,7 +36,7 @@ func (t *Template) Gather(g *route.Gathering, args []any) *plan.Execution {
 			names[reference] = table.Name
 		}
 		carriage, ok := newCarriage(table.Name, g.Names[table.References[0]], table.Columns, text)
-		if !ok || carriage.recursive && !t.server.LendsTypes {
+		if !ok || carriage.recursive && !t.server.MariaDB {
 			return nil
 		}
 		with = append(with, carriage.tables)

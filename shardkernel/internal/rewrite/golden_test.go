@@ -66,7 +66,7 @@ func orderService(t testing.TB, more ...func(cfg *config.Config, types map[strin
 	types := map[string]string{
 		"t_ent_order": "id bigint,ent_id bigint,order_no varchar(64) general,code varchar(20) binary,remark varchar(64) unicode,status int," +
 			"amount decimal(10,2),kind enum,extra json,region_id bigint,operator_id bigint,created_at datetime," +
-			"changed_at timestamp,rate float,ratio double,flags bit,token uuid,exact decimal(30,20)",
+			"changed_at timestamp,rate float,ratio double,flags bit unindexed,token uuid,exact decimal(30,20)",
 		"t_ent_order_detail": "id bigint,ent_id bigint,order_id bigint,address varchar(64) general",
 		"t_ent_order_item":   "id bigint,ent_id bigint,order_id bigint,sku varchar(20) binary,qty int,price decimal(10,2)",
 		"t_region":           "id bigint auto_increment,name varchar(64) general unique",

@@ -78,7 +78,7 @@ func (p *pipeline) compile(sql string) (*compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &compiled{pipeline: p, program: program, template: rewrite.Compile(program, rewrite.Server{Dialect: p.dialect, DivPrecision: 4, Returning: true, LendsTypes: true})}, nil
+	return &compiled{pipeline: p, program: program, template: rewrite.Compile(program, rewrite.Server{Dialect: p.dialect, DivPrecision: 4, Returning: true, MariaDB: true})}, nil
 }
 
 // run plans one execution as the kernel does: what cannot be put together from
@@ -316,6 +316,7 @@ func columnOf(t testing.TB, name, typ string) value.Column {
 	c := value.Column{Name: name}
 	c.Type, _, _ = strings.Cut(strings.ReplaceAll(typ, ".", ","), " ")
 	c.Unique = strings.HasSuffix(typ, " unique")
+	c.Unindexed = strings.HasSuffix(typ, " unindexed")
 	word, _, _ := strings.Cut(strings.ReplaceAll(typ, "(", " "), " ")
 	switch word {
 	case "bigint":

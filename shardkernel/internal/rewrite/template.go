@@ -58,9 +58,10 @@ type Server struct {
 	Interpolates bool
 	// Returning is true where INSERT … RETURNING is known.
 	Returning bool
-	// LendsTypes is true where a recursive common table expression is known to have
-	// exactly the types of its first rows: MariaDB.
-	LendsTypes bool
+	// MariaDB is true for servers of which is known what was measured on MariaDB alone:
+	// a recursive common table expression has exactly the types of its first rows, and
+	// MIN and MAX of a BIT that are in no temporary table are shown as numbers.
+	MariaDB bool
 	// SkipsTimes is true where the drivers make times of dates in a zone whose clocks
 	// may skip some.
 	SkipsTimes bool

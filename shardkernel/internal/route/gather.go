@@ -181,7 +181,7 @@ func (p *Program) gatheredColumns(t *value.Table, text string) []*value.Column {
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		named := parse.HoldsName(text, c.Name)
-		if named && !bitTravels(c, text) {
+		if named && !p.bitTravels(c) {
 			return nil
 		}
 		if named || star && !c.Invisible {

@@ -126,8 +126,12 @@ func (p *Program) rounds(in *Input) bool {
 // point that is equated with a column.
 func (p *Program) exactly(c parse.Column, digits int, meta Meta) bool {
 	stmt := p.stmt
-	if c.Table == parse.NoTable || stmt.Features&(parse.FeatureDerived|parse.FeatureCTE) != 0 ||
-		slices.Contains(stmt.Linked, c.Name) || slices.Contains(stmt.Linked, "*") || slices.Contains(stmt.Shown, c.Name) {
+	if c.Table == parse.NoTable || slices.Contains(stmt.Linked, c.Name) || slices.Contains(stmt.Linked, "*") || slices.Contains(stmt.Shown, c.Name) {
+		return false
+	}
+	// Behind a derived table the column may be equated under another name.
+	if stmt.Features&(parse.FeatureDerived|parse.FeatureCTE) != 0 &&
+		(stmt.Features&parse.FeatureUnion != 0 || slices.Contains(stmt.Renamed, c.Name) || slices.Contains(stmt.Renamed, "*")) {
 		return false
 	}
 	found := false
@@ -193,7 +197,7 @@ func (p *Program) unionColumns(t *value.Table) []string {
 		switch named := strings.Contains(text, c.Name); {
 		case named && extreme && c.Unbounded():
 			return nil
-		case named && !bitTravels(c, text):
+		case named && !p.bitTravels(c):
 			return nil
 		case named && c.MixesInSort(text): // and the order of rows is another one
 			return nil
@@ -210,7 +214,29 @@ func (p *Program) unionColumns(t *value.Table) []string {
 
 // bitTravels reports whether a column, if it is a BIT, means the same in another table
 // than its own. An index compares a BIT with a constant text in another way, and MIN
-// and MAX show it as a number or as bytes by the plan. Measured on MariaDB 10.11.
-func bitTravels(c *value.Column, text string) bool {
-	return c.Class != value.ClassBit || c.Unindexed && !strings.Contains(text, "min") && !strings.Contains(text, "max")
+// and MAX of groups show it as a number or as bytes by the plan. Measured on MariaDB
+// 10.11.
+func (p *Program) bitTravels(c *value.Column) bool {
+	stmt := p.stmt
+	if c.Class != value.ClassBit {
+		return true
+	}
+	if !c.Unindexed {
+		return false
+	}
+	if len(stmt.Extremes) == 0 || p.ExtremesAreNumbers() {
+		return true
+	}
+	if slices.Contains(stmt.Extremes, c.Name) || slices.Contains(stmt.Renamed, c.Name) || slices.Contains(stmt.Renamed, "*") {
+		return false // by another name it may be an argument of theirs
+	}
+	return stmt.Features&parse.FeatureUnion == 0 || stmt.Features&(parse.FeatureDerived|parse.FeatureCTE) == 0
+}
+
+// ExtremesAreNumbers reports whether MIN and MAX of a BIT are shown as numbers,
+// whatever the plan is: their results are in no temporary table.
+func (p *Program) ExtremesAreNumbers() bool {
+	const nested = parse.FeatureDerived | parse.FeatureCTE | parse.FeatureUnion | parse.FeatureWindow | parse.FeatureSubquery
+	s := p.stmt.Select
+	return s != nil && len(s.GroupBy) == 0 && p.stmt.Features&nested == 0 && !strings.Contains(strings.ToLower(p.stmt.Text), "sql_buffer_result")
 }
