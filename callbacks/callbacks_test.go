@@ -31,6 +31,8 @@ func (c *counter) ShardingColumns(table string) []string {
 	return []string{"title"}
 }
 
+func (c *counter) Associated(string, string, string) (columns, others []string) { return nil, nil }
+
 func (c *counter) NextKey(context.Context, string, any) (any, error) {
 	c.last++
 	return 100 + c.last, c.err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 
 	"gorm.io/gorm"
@@ -19,6 +20,11 @@ type Models interface {
 	// ShardingColumns returns the lower-case names of the columns that choose the
 	// node of a row of a logical table; none where no model has to tell them.
 	ShardingColumns(table string) []string
+	// Associated returns the sharding columns of a logical table, and the columns of
+	// another one that hold the same values in rows that are associated with each
+	// other, where child, one of the two, is the table whose rows refer to the
+	// other's; none where that is not declared.
+	Associated(table, with, child string) (columns, others []string)
 }
 
 // registerModels puts what only the models know into the context of the one
@@ -34,12 +40,13 @@ func registerModels(db *gorm.DB, acquire func() Rules) error {
 		c.Update().After("gorm:update").Before("gorm:save_after_associations").Register("sharding:forget_model", forgetModel),
 		c.Delete().Before("gorm:delete").Register("sharding:model", tellModels(acquire)),
 		c.Delete().After("gorm:delete").Before("gorm:after_delete").Register("sharding:forget_model", forgetModel),
+		registerReads(db, acquire),
 	)
 }
 
-// tellModels puts the primary keys and sharding values of the models of an UPDATE
-// or DELETE into its context. It runs behind the hooks, which may change them, and
-// before GORM builds the statement: to set a column is to set it on the model.
+// tellModels puts the primary keys and sharding values of the models of an UPDATE,
+// DELETE or SELECT into its context. It runs behind the hooks, which may change them,
+// and before GORM builds the statement: to set a column is to set it on the model.
 func tellModels(acquire func() Rules) func(*gorm.DB) {
 	return func(db *gorm.DB) {
 		stmt := db.Statement
@@ -125,6 +132,8 @@ type reader struct {
 	told *model.Context
 	rows []model.Row
 	room []any // for the values of the models to come
+	// lenient leaves out models without a key.
+	lenient bool
 }
 
 // readAll reads the fields of a model, or of every model of a slice: the first ones,
@@ -149,7 +158,7 @@ func (r *reader) readAll(fields []*schema.Field, keys int, value reflect.Value) 
 func (r *reader) read(fields []*schema.Field, keys int, of reflect.Value) bool {
 	first := r.value(fields[0], of)
 	if first == nil {
-		return false
+		return r.lenient && !slices.ContainsFunc(fields[1:keys], func(f *schema.Field) bool { return r.value(f, of) != nil })
 	}
 	if r.told == nil {
 		r.told = &model.Context{Context: r.ctx}

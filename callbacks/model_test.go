@@ -27,9 +27,11 @@ func (s *told) watch(t *testing.T, db *gorm.DB) {
 		c.Create().After("sharding:generate_key").Before("gorm:create").Register("test:told", at(&s.models)),
 		c.Update().After("sharding:model").Before("gorm:update").Register("test:told", at(&s.models)),
 		c.Delete().After("sharding:model").Before("gorm:delete").Register("test:told", at(&s.models)),
+		c.Query().After("sharding:model").Before("gorm:query").Register("test:told", at(&s.models)),
 		c.Create().Before("gorm:save_after_associations").Register("test:after", at(&s.after)),
 		c.Update().Before("gorm:save_after_associations").Register("test:after", at(&s.after)),
 		c.Delete().Before("gorm:after_delete").Register("test:after", at(&s.after)),
+		c.Query().After("gorm:preload").Before("gorm:after_query").Register("test:after", at(&s.after)),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -52,6 +54,9 @@ func TestStatementIsToldOfItsModelsAndNobodyElse(t *testing.T) {
 		{"delete of a slice", func(db *gorm.DB) error {
 			return db.Delete([]*order{{ID: 1, Title: "a"}, {ID: 2, Title: "b"}}).Error
 		}, []model.Row{row(1, "a"), row(2, "b")}, false},
+		{"first", func(db *gorm.DB) error { return db.First(&order{ID: 1, Title: "a"}).Error }, []model.Row{row(1, "a")}, false},
+		{"first by a key", func(db *gorm.DB) error { return db.First(&order{Title: "a"}, 1).Error }, nil, false},
+		{"find into what was found before", func(db *gorm.DB) error { return db.Find(&[]order{{ID: 1, Title: "a"}}).Error }, nil, false},
 		{"zero sharding value", func(db *gorm.DB) error { return db.Delete(&order{ID: 1}).Error }, nil, false},
 		{"zero key", func(db *gorm.DB) error { return db.Where("id = 1").Delete(&order{Title: "a"}).Error }, nil, false},
 		{"another table", func(db *gorm.DB) error { return db.Table("t_other").Delete(&order{ID: 1, Title: "a"}).Error }, nil, false},

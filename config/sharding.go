@@ -72,9 +72,12 @@ type Table struct {
 	// to none.
 	Audit *Audit `yaml:"audit,omitempty"`
 	// TrustModel declares that a model's sharding values are always those of its
-	// row: a Save, Updates or Delete of a model is sent to their node alone, and a
-	// row that is elsewhere is not found. Without it the other nodes are asked
-	// where that one does not have the row. Defaults to false.
+	// row: a Save, Updates or Delete of a model, and a read by its key, is sent to
+	// their node alone, and a row that is elsewhere is not found. Without it the
+	// other nodes are asked where that one does not have the row. It also declares
+	// that a row which refers to a row of a bound table has the sharding values of
+	// that row, by which Preload is sent to the nodes of the models that were read.
+	// Defaults to false.
 	TrustModel bool `yaml:"trustModel,omitempty"`
 	// Broadcast is another way to name the table in BroadcastTables; nothing
 	// else may be set then. Defaults to false.

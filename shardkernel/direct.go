@@ -59,7 +59,7 @@ func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) 
 	if err != nil {
 		return Direct{}, nil, err
 	}
-	if len(ex.Units) != 1 || ex.Merge != nil || ex.Gather != nil || ex.First != nil || ex.DDL || ex.Clock || ex.Rest == plan.RestProbeFirst || k.followed || k.grouped && k.mayStream(ex) {
+	if len(ex.Units) != 1 || ex.Merge != nil || ex.Gather != nil || ex.First != nil || ex.DDL || ex.Clock || ex.Rest.Asks() || k.followed || k.grouped && k.mayStream(ex) {
 		return Direct{}, &Planned{kernel: k, execution: ex, from: origin{s, told, text, args}}, nil
 	}
 	u := &ex.Units[0]

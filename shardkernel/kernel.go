@@ -229,6 +229,22 @@ func (k *Kernel) ShardingColumns(table string) []string {
 	return t.Columns()
 }
 
+// Associated returns, for the sharding columns of a logical table, the columns of
+// another one that hold the same values in rows that are associated with each other:
+// the tables are bound, and child, that of the two whose rows refer to rows of the
+// other, trusts its models. It returns none where that is not declared.
+func (k *Kernel) Associated(table, with, child string) (columns, others []string) {
+	a, ok := k.rules.Table(table)
+	b, okWith := k.rules.Table(with)
+	if !ok || !okWith || len(a.Nodes) < 2 || a.ByHint() {
+		return nil, nil
+	}
+	if c, ok := k.rules.Table(child); !ok || !c.TrustModel {
+		return nil, nil
+	}
+	return a.Columns(), k.rules.Counterparts(a, b)
+}
+
 // NextKey returns a new value for the key column of a logical table. owner is
 // what the owner column of KeyColumn is given, as an argument would be; it counts
 // only where there is one.

@@ -14,10 +14,10 @@ import (
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 )
 
-// A write by primary key goes to the node that its row most likely is on. The
+// A statement by primary key goes to the node that its row most likely is on. The
 // others are asked only where that one does not have the row, as plan.Rest says.
 
-// parts plans the parts of such a write.
+// parts plans the parts of such a statement.
 func (k *Kernel) parts(from origin) func(context.Context, plan.Part) (*plan.Execution, error) {
 	return func(ctx context.Context, part plan.Part) (*plan.Execution, error) {
 		var of hints
@@ -29,19 +29,51 @@ func (k *Kernel) parts(from origin) func(context.Context, plan.Part) (*plan.Exec
 		if err != nil {
 			return nil, err
 		}
-		ex.Session = of.session
+		ex.Session, ex.Reads, ex.Replica = of.session, of.reads, from.statement.replicable()
 		return ex, nil
 	}
+}
+
+// queryKeyed runs a planned statement that returns rows. A read by primary key whose
+// rest the other nodes may have to answer for asks them where it finds no row.
+func (k *Kernel) queryKeyed(ctx context.Context, s *Session, ex *plan.Execution, from origin) (driver.Rows, error) {
+	switch ex.Rest {
+	case plan.RestProbeFirst:
+		if err := k.refuseElsewhere(ctx, s, ex); err != nil {
+			return nil, err
+		}
+	case plan.RestRefuse:
+		return noRows{}, k.refuseChange(ctx, s, ex)
+	}
+	rows, err := k.answered(ctx, s, ex, from)
+	if err != nil || ex.Rest != plan.RestRead {
+		return rows, err
+	}
+	first := make([]driver.Value, len(rows.Columns()))
+	if err = rows.Next(first); err == nil {
+		return &fetchedRows{columnRows: rows.(columnRows), first: [][]driver.Value{first}}, nil
+	}
+	if err := errors.Join(ignoreEnd(err), rows.Close()); err != nil {
+		return nil, err
+	}
+	rest, err := ex.Part(ctx, plan.PartRest)
+	if err != nil {
+		return nil, err
+	}
+	return k.answered(ctx, s, rest, from)
 }
 
 // execKeyed runs a write whose rest the other nodes may have to answer for. The
 // row is on one node, so at most one of the statements changes something.
 func (k *Kernel) execKeyed(ctx context.Context, s *Session, ex *plan.Execution) (driver.Result, error) {
-	if ex.Rest == plan.RestProbeFirst {
+	switch ex.Rest {
+	case plan.RestProbeFirst:
 		if err := k.refuseElsewhere(ctx, s, ex); err != nil {
 			return nil, err
 		}
 		return k.execUnits(ctx, s, ex)
+	case plan.RestRefuse:
+		return result{}, k.refuseChange(ctx, s, ex)
 	}
 	done, err := k.execUnits(ctx, s, ex)
 	if err != nil {
@@ -103,6 +135,17 @@ func (k *Kernel) refuseElsewhere(ctx context.Context, s *Session, ex *plan.Execu
 		Class: fault.ErrShardingKeyUpdate, Table: ex.Logical, Reason: "the row with this primary key is on another node than that of the sharding values it is given",
 		Remedy: "read the row anew and leave its sharding columns as they are; to move a row, insert it anew and delete the old one",
 	}
+}
+
+// refuseChange fails a write that would change a row.
+func (k *Kernel) refuseChange(ctx context.Context, s *Session, ex *plan.Execution) error {
+	if s != nil {
+		s.previous = elsewhere // ROW_COUNT() would tell of what is asked now
+	}
+	if found, err := k.anyRow(ctx, s, ex); err != nil || !found {
+		return err
+	}
+	return ex.Refusal
 }
 
 // anyRow reports whether a question for rows finds any.

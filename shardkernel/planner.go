@@ -54,18 +54,27 @@ func (k *Kernel) planned(ctx context.Context, from origin, first form) (*plan.Ex
 	if err != nil {
 		return nil, err
 	}
+	if ex.Rest != plan.RestNone {
+		ex.Part, ex.Logical = k.parts(from), s.facts.Tables[0].Name
+	}
 	if a := k.audits.Load(); a != nil {
 		if err := a.deny(s, ex, told); err != nil {
 			return nil, err
+		}
+		if ex.Rest == plan.RestRead {
+			rest, err := ex.Part(ctx, plan.PartRest)
+			if err == nil {
+				err = a.deny(s, rest, told)
+			}
+			if err != nil {
+				return nil, err
+			}
 		}
 	}
 	if told != nil {
 		ex.Reads, ex.Session = told.reads, told.session
 	}
 	ex.Replica = s.replicable()
-	if ex.Rest != plan.RestNone {
-		ex.Part, ex.Logical = k.parts(from), s.facts.Tables[0].Name
-	}
 	return ex, nil
 }
 

@@ -52,16 +52,11 @@ func (p *Planned) Query(ctx context.Context) (driver.Rows, error) {
 
 // query runs a planned statement, within the time limit if there is one.
 func (k *Kernel) query(ctx context.Context, s *Session, ex *plan.Execution, from origin) (driver.Rows, error) {
-	if ex.Rest == plan.RestProbeFirst {
-		if err := k.refuseElsewhere(ctx, s, ex); err != nil {
-			return nil, err
-		}
-	}
 	if k.props.StatementTimeout <= 0 {
-		return k.answered(ctx, s, ex, from)
+		return k.queryKeyed(ctx, s, ex, from)
 	}
 	ctx, cancel := context.WithTimeout(ctx, k.props.StatementTimeout)
-	rows, err := k.answered(ctx, s, ex, from)
+	rows, err := k.queryKeyed(ctx, s, ex, from)
 	if err != nil {
 		cancel()
 		return nil, err

@@ -12,6 +12,11 @@ type Model struct {
 	// Upsert is true for an INSERT whose rows have keys of the caller's, which
 	// may be in the table already.
 	Upsert bool
+	// Associated is true where Rows are not models of the table, but those that its
+	// rows are associated with: Keys are the columns by which they are, in place of
+	// the primary key, and the rows of the table are declared to be on the nodes of
+	// the sharding values.
+	Associated bool
 	// Keys are the columns of the primary key, and Sharding the sharding columns,
 	// in lower case. An upsert has none: its text holds all columns.
 	Keys, Sharding []string

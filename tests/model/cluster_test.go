@@ -201,6 +201,7 @@ func (c *cluster) config(trust bool, params ...string) *config.Config {
 					TrustModel:       trust,
 				},
 			},
+			BindingTables: [][]string{{"t_order", "t_line"}},
 			Algorithms: map[string]config.Algorithm{
 				"source": inline("ds${user_id % 2}"),
 				"region": inline("ds${region % 2}"),

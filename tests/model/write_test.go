@@ -138,6 +138,13 @@ var writes = []write{
 	}, refused: true},
 	{name: "update of the user", run: func(db *gorm.DB) *gorm.DB { return db.Model(order(1, 1)).Update("user_id", 7) }, refused: true},
 	{name: "update of the user of no order", run: func(db *gorm.DB) *gorm.DB { return db.Model(order(99, 1)).Update("user_id", 7) }},
+	{name: "detach nothing", run: func(db *gorm.DB) *gorm.DB {
+		return db.Model(&Order{}).Where("user_id = ? AND status = ?", 1, 9).Update("user_id", nil)
+	}, units: 1},
+	{name: "detach nothing, wherever it is", run: func(db *gorm.DB) *gorm.DB {
+		return db.Model(&Order{}).Where("status = ?", 9).Update("user_id", nil)
+	}, units: 4},
+	{name: "detach", run: func(db *gorm.DB) *gorm.DB { return db.Model(order(1, 1)).Update("user_id", nil) }, refused: true},
 	{name: "update of an expression", run: func(db *gorm.DB) *gorm.DB {
 		return db.Model(order(1, 1)).Update("status", gorm.Expr("status + ?", 1))
 	}, units: 1},

@@ -461,6 +461,7 @@ type Assignment struct {
 // Update is the body of an UPDATE.
 type Update struct {
 	Set       []Assignment
+	Where     Span // from WHERE to its end; empty without, and where something follows it
 	Multi     bool // several tables
 	OrderBy   bool
 	Limit     bool

@@ -358,7 +358,24 @@ func (b *builder) buildUpdate(n *ast.UpdateStmt, tails []ast.StmtNode) {
 	if returning != nil {
 		walk(r, returning)
 	}
+	if n.Where != nil && n.With == nil && n.Order == nil && n.Limit == nil && !up.Returning {
+		up.Where = b.whereToEnd()
+	}
 	b.stmt.Update = up
+}
+
+// whereToEnd returns where the last clause of the statement, WHERE, stands.
+func (b *builder) whereToEnd() Span {
+	end := len(b.tokens)
+	for end > 0 && b.is(end-1, ";") {
+		end--
+	}
+	for i := end - 1; i > 0; i-- {
+		if b.tokens[i].depth == 0 && b.isWord(i, "WHERE") && !b.is(i-1, ".") {
+			return b.span(i, end)
+		}
+	}
+	return Span{}
 }
 
 // markTargets marks the tables that a written column may belong to.

@@ -146,6 +146,8 @@ type Execution struct {
 	Rest    Rest
 	Part    func(context.Context, Part) (*Execution, error)
 	Logical string
+	// Refusal is, for RestRefuse, the error of a write that would change a row.
+	Refusal error
 }
 
 // MergeKind tells how the units' rows become one result.

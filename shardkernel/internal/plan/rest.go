@@ -1,6 +1,6 @@
 package plan
 
-// Rest says what becomes of the other nodes where a write by primary key is sent
+// Rest says what becomes of the other nodes where a statement by primary key is sent
 // to those alone on which its row most likely is.
 type Rest uint8
 
@@ -16,9 +16,18 @@ const (
 	RestProbe
 	// RestProbeFirst: the others are asked so before.
 	RestProbeFirst
+	// RestRead: a read that finds no row asks the others the same.
+	RestRead
+	// RestRefuse: the units ask whether the write would change a row. It is refused
+	// where it would, and has affected none where not.
+	RestRefuse
 )
 
-// Part says which part of such a write is planned.
+// Asks reports whether more than the units may have to be asked before there is an
+// answer to a read, or before a write is sent.
+func (r Rest) Asks() bool { return r >= RestProbeFirst }
+
+// Part says which part of such a statement is planned.
 type Part uint8
 
 // The parts.

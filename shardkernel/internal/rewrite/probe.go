@@ -79,3 +79,21 @@ func (t *Template) probeText(u *route.Unit, p *route.Probe, rows []int, args []a
 	}
 	return text.String(), out
 }
+
+// question rewrites a result whose units ask whether an UPDATE of one table would
+// change a row. It locks what the UPDATE would, and sees what that would see.
+func (t *Template) question(result *route.Result, args []any) *plan.Execution {
+	e := &plan.Execution{
+		Kind: result.Kind, Reason: result.Reason, Query: true, InTurn: true, Merge: &plan.Merge{}, Rest: result.Rest, Refusal: result.Refusal,
+	}
+	for i := range result.Units {
+		u := &result.Units[i]
+		where, unitArgs := spliceRange(t.stmt, t.stmt.Update.Where, t.names(u), args)
+		text := "SELECT 1 FROM " + quote(u.Names[t.main], '`') + " " + where + " LIMIT 1"
+		if t.server.Dialect == dialect.MySQL {
+			text += " FOR UPDATE"
+		}
+		e.Units = append(e.Units, t.unit(u, text, unitArgs))
+	}
+	return e
+}

@@ -95,6 +95,9 @@ func (t *Template) Rewrite(result *route.Result, args []any, meta route.Meta, de
 	if result.Probe != nil {
 		return t.probe(result, args), nil
 	}
+	if result.Refusal != nil {
+		return t.question(result, args), nil
+	}
 	if len(t.labels.returned) > 0 {
 		if err := t.checkReturning(result); err != nil {
 			return nil, err

@@ -34,15 +34,17 @@ type Probe struct {
 	few [2]parse.Operand
 }
 
-// compileKeyed finds out whether the statement may be a write by primary key,
-// which the metadata decides.
+// compileKeyed finds out whether the statement may be a write or a read by primary
+// key, which the metadata decides.
 func (p *Program) compileKeyed() {
 	s, r := p.stmt, p.refs[0]
-	if len(s.Tables) != 1 || !s.Tables[0].Target || len(r.rule.Nodes) < 2 || r.rule.ByHint() ||
-		s.Features&(parse.FeatureSubquery|parse.FeatureDerived|parse.FeatureCTE) != 0 {
+	if len(s.Tables) != 1 || s.Tables[0].Target == (s.Select != nil) || len(r.rule.Nodes) < 2 || r.rule.ByHint() ||
+		s.Features&(parse.FeatureSubquery|parse.FeatureDerived|parse.FeatureCTE|parse.FeatureUnion) != 0 {
 		return
 	}
 	switch {
+	case s.Select != nil:
+		p.keyed = true
 	case s.Update != nil:
 		p.keyed = !s.Update.Multi && !s.Update.OrderBy && !s.Update.Limit && !s.Update.Returning
 		p.moves = slices.ContainsFunc(s.Update.Set, func(a parse.Assignment) bool {
@@ -57,6 +59,9 @@ func (p *Program) compileKeyed() {
 // ownNodes narrows the nodes of a write by primary key to those of the part that
 // is planned. It changes nothing where they are not known.
 func (p *Program) ownNodes(e *evaluation, in *Input, sets []nodeSet) (own, error) {
+	if p.stmt.Select != nil {
+		return p.ownRead(e, in, sets), nil
+	}
 	r := p.refs[0]
 	m := in.Model
 	if m != nil && m.Table != r.rule.Name {
@@ -66,7 +71,7 @@ func (p *Program) ownNodes(e *evaluation, in *Input, sets []nodeSet) (own, error
 		return own{}, nil
 	}
 	columns := e.meta.table(r.rule.Name)
-	key := p.pinned(e, r, columns)
+	key := p.pinned(e, r, columns, nil)
 	if key == nil {
 		return own{}, nil
 	}
@@ -137,11 +142,15 @@ func (p *Program) staying(e *evaluation, r *reference, among nodeSet) (set nodeS
 	return set
 }
 
-// pinned returns the primary keys that WHERE leaves, one for each row that may
-// fulfil it; nil where it leaves others as well, or the key is not known.
-func (p *Program) pinned(e *evaluation, r *reference, columns *value.Table) *Probe {
-	if columns == nil || len(columns.Key) == 0 {
+// pinned returns the values that WHERE leaves of the columns, one tuple for each that
+// may fulfil it; nil where it leaves others as well. Nil columns stand for the primary
+// key, nil where that is not known.
+func (p *Program) pinned(e *evaluation, r *reference, columns *value.Table, of []string) *Probe {
+	if columns == nil || len(of)+len(columns.Key) == 0 {
 		return nil
+	}
+	if of == nil {
+		of = columns.Key
 	}
 	where := p.stmt.Scopes[r.scope].Where
 	if where == nil {
@@ -151,7 +160,7 @@ func (p *Program) pinned(e *evaluation, r *reference, columns *value.Table) *Pro
 	if where.Op == parse.CondAnd {
 		terms = where.Kids
 	}
-	key := &Probe{Columns: columns.Key}
+	key := &Probe{Columns: of}
 	key.row[0] = append(key.few[:0], make([]parse.Operand, len(key.Columns))...)
 	one := key.row[0]
 	given := 0
@@ -260,7 +269,20 @@ func (e *evaluation) modelNodes(r *reference, m *model.Model, key *Probe, column
 		if found < 0 {
 			return set, false
 		}
+		if m.Associated { // several may have the same key
+			continue
+		}
 		nodes, every := e.nodesOfModel(r, m.Sharding, m.Rows[found].Sharding)
+		if every {
+			return set, false
+		}
+		set.unite(nodes)
+	}
+	if !m.Associated {
+		return set, true
+	}
+	for i := range m.Rows {
+		nodes, every := e.nodesOfModel(r, m.Sharding, m.Rows[i].Sharding)
 		if every {
 			return set, false
 		}

@@ -50,7 +50,7 @@ type Program struct {
 }
 
 // reasons are the sentences of Result.Reason.
-type reasons struct{ one, some, every, none, rows, own, trusted string }
+type reasons struct{ one, some, every, none, rows, own, trusted, detach string }
 
 // Compile prepares a statement. It refuses what no arguments could make
 // routable. convert knows how the data sources' drivers and servers take values.
@@ -291,6 +291,7 @@ func (p *Program) compileReasons() {
 		own:   "the " + keys + " that it sets, or that its model holds, leads to the node of the row by primary key; the others of " + t.Name + " are asked only where that one does not have it",
 
 		trusted: "the " + keys + " of its model leads to its node of " + t.Name + ", which trustModel relies on",
+		detach:  "rows that have NULL in " + keys + " belong to no node: the nodes are asked whether there is one to change, which is refused",
 	}
 	if keyNames(t) == "" {
 		p.reasons.rows = "each row goes to the node that a hint chooses"

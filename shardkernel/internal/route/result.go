@@ -68,6 +68,9 @@ type Result struct {
 	Rest plan.Rest
 	// Trusted is true where the sharding values of models narrowed the nodes.
 	Trusted bool
+	// Refusal is the error of a write that would change a row, and makes the units
+	// the question whether it would; nil for all others.
+	Refusal error
 	// Probe makes the units questions for rows by primary key, in place of the
 	// statement; nil for the statement itself.
 	Probe *Probe

@@ -56,7 +56,10 @@ func (p *Program) routeConditions(in *Input) (*Result, error) {
 	}
 	if result.Probe == nil {
 		if err := p.checkUpdate(&e, result); err != nil {
-			return nil, err
+			if !p.mayAsk(&e, result) {
+				return nil, err
+			}
+			result.Rest, result.Refusal, result.Reason = plan.RestRefuse, err, p.reasons.detach
 		}
 	}
 	if e.hinted {

@@ -228,6 +228,32 @@ func (s *Set) Bound(a, b *Table) bool {
 	return a == b || a.binding >= 0 && a.binding == b.binding
 }
 
+// Counterparts returns, for each of the sharding columns of a, the column of b in its
+// place: rows of a and b that are equal in them are on nodes of the same index. It
+// returns nil where the tables are not bound, or are the same.
+func (s *Set) Counterparts(a, b *Table) []string {
+	if a == b || !s.Bound(a, b) {
+		return nil
+	}
+	columns := make([]string, len(a.columns))
+	for _, level := range [][2]*Strategy{{a.Database, b.Database}, {a.Tables, b.Tables}} {
+		if level[0] == nil || level[1] == nil || len(level[0].Columns) != len(level[1].Columns) {
+			if level[0] == level[1] {
+				continue
+			}
+			return nil
+		}
+		for i, column := range level[0].Columns {
+			at := &columns[slices.Index(a.columns, column)]
+			if *at != "" && *at != level[1].Columns[i] {
+				return nil
+			}
+			*at = level[1].Columns[i]
+		}
+	}
+	return columns
+}
+
 // DatabaseBound reports whether rows of a and b that are equal in the columns
 // of their database strategies are in the same data source. Where both tables
 // live whole in one and the same data source there may be no such column, and
