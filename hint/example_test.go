@@ -50,6 +50,16 @@ func ExampleActualTable() {
 	// Output: ds_1.t_order_3
 }
 
+// Reads go to replicas again when these have had the time to catch up.
+func ExampleStickyFor() {
+	ctx := hint.WithSession(context.Background(), hint.StickyFor(time.Nanosecond))
+	session := hint.FromContext(ctx).Session
+	session.Write("ds_1") // as a write by db.WithContext(ctx) does
+	time.Sleep(time.Millisecond)
+	fmt.Println(session.Wrote("ds_1"))
+	// Output: false
+}
+
 // With a *gorm.DB: db.WithContext(hint.PrimaryOnly(ctx)).First(&order) sees what
 // was written a moment ago.
 func ExamplePrimaryOnly() {

@@ -2,6 +2,7 @@ package shardkernel
 
 import (
 	"runtime"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -73,4 +74,25 @@ func TestNoStatementHasAKernelThatIsUnused(t *testing.T) {
 	}
 	stop.Store(true)
 	wg.Wait()
+}
+
+// BenchmarkAcquire is what each statement pays for the configuration to be
+// replaceable, by one goroutine and by several, which share one counter.
+func BenchmarkAcquire(b *testing.B) {
+	for _, goroutines := range []int{1, 2, 8} {
+		b.Run(strconv.Itoa(goroutines), func(b *testing.B) {
+			b.ReportAllocs()
+			live := NewLive(idleKernel())
+			var wg sync.WaitGroup
+			for i := range goroutines {
+				share := (b.N + i) / goroutines
+				wg.Go(func() {
+					for range share {
+						live.Acquire().Release()
+					}
+				})
+			}
+			wg.Wait()
+		})
+	}
 }
