@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -24,7 +23,7 @@ import (
 // table of what maps to what.
 //
 // A JDBC URL becomes a DSN of Go's driver with the same meaning. $${NAME::default}
-// in a text of a data source is the environment variable NAME, or the default.
+// in any text is the environment variable NAME, or the default.
 func LoadShardingSphere(path string) (*Config, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -62,6 +61,7 @@ func parseShardingSphere(data []byte, place string) (*Config, error) {
 		origins: origins{},
 		textKey: TextKeyBinary,
 	}
+	doc, _ = r.fromEnvironment(doc, "").(document)
 	r.read(&section{faults: r.faults, doc: doc}, tags)
 
 	cfg, all := fromDocument(r.out, func(*Config, *faults) {})
@@ -159,7 +159,15 @@ func (r *sphere) read(s *section, tags []string) {
 	r.rules(s, tags)
 	r.transaction(s.child("transaction"))
 	s.refuse("authority", "privileges are the server's here", "remove it")
-	s.ignore("sqlParser")
+	s.refuse("logging", "loggers are GORM's here", "remove it")
+	s.refuse("traffic", "there is no traffic governance here", "remove it")
+	s.refuse("globalClock", "there is no global clock here", "remove it")
+	if translator := s.child("sqlTranslator"); translator != nil {
+		if kind, path := translator.text("type"); !strings.EqualFold(kind, "Native") {
+			s.add(path, "SQL is not translated here", "remove it, and write the SQL of the servers")
+		}
+	}
+	s.ignore("sqlParser", "sqlFederation")
 	s.rest()
 	r.defaultDataSource()
 }
@@ -241,6 +249,7 @@ func (r *sphere) rules(s *section, tags []string) {
 		"GLOBAL_CLOCK":       "a global clock",
 		"SQL_TRANSLATOR":     "translation of SQL",
 		"CACHE":              "a cache of rules",
+		"SHARDING_CACHE":     "a cache of routes",
 	}
 	seen := map[string]string{}
 	for _, first := range []bool{true, false} {
@@ -304,30 +313,6 @@ func (r *sphere) mode(s *section) {
 	s.rest()
 }
 
-// environmentPlace is ShardingSphere's placeholder for environment variables.
-var environmentPlace = regexp.MustCompile(`\$\$\{([^:}]+)(?:::([^}]*))?\}`)
-
-// fromEnvironment replaces placeholders of environment variables.
-func (s *section) fromEnvironment(text, path string) string {
-	return environmentPlace.ReplaceAllStringFunc(text, func(match string) string {
-		parts := environmentPlace.FindStringSubmatch(match)
-		value, ok := os.LookupEnv(strings.TrimSpace(parts[1]))
-		if !ok && !strings.Contains(match, "::") {
-			s.add(path, fmt.Sprintf("the environment variable %s is not set", parts[1]), "")
-		}
-		if !ok {
-			value = parts[2]
-		}
-		return value
-	})
-}
-
-// secret is text with the placeholders of the environment replaced.
-func (s *section) secret(name string) (text, path string) {
-	text, path = s.text(name)
-	return s.fromEnvironment(text, path), path
-}
-
 // props reads the properties.
 func (r *sphere) props(root *section) {
 	s := root.child("props")
@@ -366,9 +351,11 @@ func (r *sphere) props(root *section) {
 	}
 	s.ignore("sql-simple", "max-union-size-per-datasource", "load-table-metadata-batch-size", "sql-comment-parse-enabled",
 		"check-duplicate-table-enabled", "sql-federation-enabled", "system-log-level", "agent-plugins-enabled",
-		"groovy-inline-expression-parsing-cache-max-size", "persist-schemas-to-repository-enabled", "cached-connections")
+		"groovy-inline-expression-parsing-cache-max-size", "persist-schemas-to-repository-enabled", "cached-connections",
+		"cdc-server-port", "instance-connection-enabled", "system-schema-metadata-assembly-enabled", "show-process-list-enabled",
+		"lock-enabled", "lock-wait-timeout-milliseconds", "lock-attempts-max", "xa-transaction-manager-type", "query-with-cipher-column")
 	for name := range s.doc {
-		if strings.HasPrefix(name, "proxy-") {
+		if strings.HasPrefix(name, "proxy-") || strings.HasPrefix(name, "table-cache-") {
 			s.ignore(name)
 		}
 	}

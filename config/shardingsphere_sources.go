@@ -25,17 +25,17 @@ func (r *sphere) dataSource(name string, s *section) {
 	out := document{}
 	address, path := "", join(s.path, "jdbcUrl")
 	for _, key := range []string{"jdbcUrl", "url", "standardJdbcUrl"} {
-		if text, at := s.secret(key); text != "" {
+		if text, at := s.text(key); text != "" {
 			address, path = text, at
 		}
 	}
-	user, _ := s.secret("username")
-	password, _ := s.secret("password")
+	user, _ := s.text("username")
+	password, _ := s.text("password")
 	beside := map[string]string{}
 	for _, key := range []string{"dataSourceProperties", "customPoolProps"} {
 		if properties := s.child(key); properties != nil {
 			for name := range properties.doc {
-				beside[name], _ = properties.secret(name)
+				beside[name], _ = properties.text(name)
 			}
 		}
 	}
@@ -142,7 +142,7 @@ func (r *sphere) members(s, group *section, out document, above string) {
 	names, path := s.texts("readDataSourceNames")
 	var replicas []string
 	for _, name := range names {
-		expanded, err := algorithm.ExpandNames(name)
+		expanded, err := algorithm.ExpandNames(s.rowValue(name, path))
 		if err != nil {
 			s.wrap(path, err)
 		}

@@ -22,6 +22,7 @@ func (r *sphere) sharding(s *section) {
 		r.origins[above] = t.path
 		table := document{}
 		nodes, path := t.text("actualDataNodes")
+		nodes = t.rowValue(nodes, path)
 		if nodes == "" {
 			// One table of the logical name in each data source.
 			var all []string
@@ -45,6 +46,7 @@ func (r *sphere) sharding(s *section) {
 		r.origins[above] = t.path
 		table := document{}
 		sources, path := t.text("actualDataSources")
+		sources = t.rowValue(sources, path)
 		if sources == "" {
 			t.add(path, "is missing", "name the data sources in the order in which ShardingSphere has them: it decides where the actual tables are")
 		}
@@ -325,6 +327,11 @@ func (r *sphere) types(s *section, theirs, above string, adapt func(kind string,
 		if given := t.child("props"); given != nil {
 			props = maps.Clone(given.doc)
 		}
+		for key, value := range props {
+			if text, ok := value.(string); ok && canonicalKey(key) == "algorithmexpression" {
+				props[key] = t.formula(text, join(join(t.path, "props"), key))
+			}
+		}
 		if why, remedy := adapt(strings.ToUpper(kind), props); why != "" {
 			t.add(path, why, remedy)
 		}
@@ -357,13 +364,16 @@ func shardingType(kind string, props document) (why, remedy string) {
 		setDefault(props, "allowRangeQuery", false, "allow-range-query-with-inline-sharding")
 	case "AUTO_INTERVAL":
 		setDefault(props, "rounding", "shardingSphere")
-	case "HASH_MOD":
-		for key, value := range props {
-			if canonicalKey(key) == "normalizenumericintrange" {
-				delete(props, key)
-				if fmt.Sprint(value) == "true" {
+	case "MOD", "HASH_MOD":
+		for _, key := range sortedNames(props) {
+			switch canonicalKey(key) {
+			case "startoffset", "stopoffset", "zeropadding":
+				return "has " + key + ", by which a part of the value counts, or names are padded", "use INLINE, such as t_${(k % 16).toString().padLeft(2, '0')}"
+			case "normalizenumericintrange":
+				if kind == "HASH_MOD" && fmt.Sprint(props[key]) == "true" {
 					setDefault(props, "javaType", "integer")
 				}
+				delete(props, key)
 			}
 		}
 	case "CLASS_BASED", "COSID_MOD", "COSID_INTERVAL", "COSID_INTERVAL_SNOWFLAKE":

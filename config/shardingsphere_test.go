@@ -316,7 +316,7 @@ func TestWhatCannotBeHonouredIsNamedAllAtOnce(t *testing.T) {
 		"rules[7]: !BROADCAST stands at rules[6] already; make one rule of the two",
 		"rules[8].tables[0]: stands for tables that would have to be looked for in the databases; list those that are not in the default data source, such as ds_1.t_log, and remove the pattern",
 		"authority: privileges are the server's here; remove it",
-		"colour: unknown key; known: dataSources, databaseName, schemaName, props, mode, rules, transaction, authority, sqlParser",
+		"colour: unknown key; known: dataSources, databaseName, schemaName, props, mode, rules, transaction, authority, logging, traffic, globalClock, sqlTranslator, sqlParser, sqlFederation",
 		`rules[9].dataSourceGroups.other.readDataSourceNames: data source "ds_1" is at readwriteSplitting.groups.group_${0..1}.replicas[0] already`,
 	)
 }
@@ -363,7 +363,7 @@ rules:
 		`rules[0].bindingTables[0]: no sharded table "t_itme"; did you mean "t_item"?`,
 		`rules[0].shardingAlgorithms.by_order: property "expression"`,
 		`rules[0].shardingAlgorithms.by_item: unknown property "sharding-count"`,
-		`rules[0].shardingAlgorithms.by_mod: unknown property "start-offset"`,
+		"rules[0].shardingAlgorithms.by_mod.type: has start-offset, by which a part of the value counts",
 		`rules[1].tables[1]: table "t_order" is a sharded table too`,
 		"rules[2].defaultType: XA is not supported yet",
 	} {
