@@ -2,7 +2,6 @@ package shardkernel
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -136,12 +135,8 @@ func (k *Kernel) shapeOf(ctx context.Context, n node) (s shape, err error) {
 	if err != nil {
 		return s, err
 	}
-	s.definition, err = metadata.Definition(ctx, src.control, src.Dialect, n.table, k.namesAt(ctx, n))
-	if errors.Is(err, metadata.ErrNoTable) {
-		return s, nil
-	}
-	if err != nil {
-		return s, &fault.NodeError{DataSource: n.source, Table: n.table, Err: err}
+	if s.definition, err = k.definition(ctx, n, k.namesAt(ctx, n)); err != nil || s.definition == nil {
+		return s, err
 	}
 	if s.key, err = metadata.PrimaryKey(ctx, src.control, n.table); err != nil {
 		return s, &fault.NodeError{DataSource: n.source, Table: n.table, Err: err}

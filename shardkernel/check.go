@@ -64,20 +64,9 @@ func (k *Kernel) CheckTables(ctx context.Context) error {
 // no names.
 func (k *Kernel) compare(ctx context.Context, nodes []node, names []string) error {
 	definitions := make([][]string, len(nodes))
-	err := parallel(len(nodes), func(i int) error {
-		s, err := k.source(ctx, nodes[i].source)
-		if err != nil {
-			return err
-		}
-		names := k.namesAt(ctx, nodes[i])
-		definitions[i], err = metadata.Definition(ctx, s.control, s.Dialect, nodes[i].table, names)
-		if names.err != nil {
-			return names.err
-		}
-		if err != nil && !errors.Is(err, metadata.ErrNoTable) {
-			return &fault.NodeError{DataSource: nodes[i].source, Table: nodes[i].table, Err: err}
-		}
-		return nil
+	err := parallel(len(nodes), func(i int) (err error) {
+		definitions[i], err = k.definition(ctx, nodes[i], k.namesAt(ctx, nodes[i]))
+		return err
 	})
 	if err != nil {
 		return err
@@ -92,6 +81,22 @@ func (k *Kernel) compare(ctx context.Context, nodes []node, names []string) erro
 		}
 	}
 	return nil
+}
+
+// definition reads how an actual table is defined, nil where there is none.
+func (k *Kernel) definition(ctx context.Context, n node, names *nodeNames) ([]string, error) {
+	s, err := k.source(ctx, n.source)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := metadata.Definition(ctx, s.control, s.Dialect, n.table, names)
+	switch {
+	case errors.Is(err, metadata.ErrNoTable):
+		return nil, nil
+	case err != nil:
+		return nil, &fault.NodeError{DataSource: n.source, Table: n.table, Err: err}
+	}
+	return lines, names.err
 }
 
 // difference tells what the second definition has other than the first; nil is

@@ -29,12 +29,15 @@ func (k *Kernel) define(ctx context.Context, s *Session, ex *plan.Execution) ([]
 	if len(ex.Units) == 1 {
 		return k.executor.Exec(ctx, ex, branches)
 	}
-	results, err := k.executor.Define(ctx, ex, branches)
-	switch {
-	case err == nil && ex.Lenient, err != nil && k.completed(ex, err):
-		return results, k.alike(ctx, ex, err)
+	differs, err := k.complete(ctx, ex, branches)
+	if err != nil {
+		return nil, err
 	}
-	return results, err
+	results, err := k.executor.Define(ctx, ex, branches)
+	if err == nil && !ex.Lenient || err != nil && !alreadyDefined(ex, err) {
+		return results, err
+	}
+	return results, k.alike(ctx, ex, err, differs)
 }
 
 // definer returns what a statement that makes the servers commit runs in: the
@@ -53,11 +56,12 @@ func (s *Session) definer(ex *plan.Execution) (execute.Branches, error) {
 	return s.branches(), nil
 }
 
-// completed reports whether a DDL statement that failed may have made up for an
-// earlier failure: some nodes were done before, and the others are now.
-func (k *Kernel) completed(ex *plan.Execution, err error) bool {
+// alreadyDefined reports whether every node where a DDL statement failed answers that
+// it is done there already, and it is done on all others: it may make up for an earlier
+// failure.
+func alreadyDefined(ex *plan.Execution, err error) bool {
 	var failed *fault.NodesError
-	if !errors.As(err, &failed) || len(failed.Done) == 0 || len(failed.Done)+len(failed.Nodes) < len(ex.Units) {
+	if !errors.As(err, &failed) || len(failed.Done)+len(failed.Nodes) < len(ex.Units) {
 		return false
 	}
 	for _, n := range failed.Nodes {
@@ -68,20 +72,22 @@ func (k *Kernel) completed(ex *plan.Execution, err error) bool {
 	return !slices.ContainsFunc(ex.Units, func(u plan.Unit) bool { return u.Table == "" })
 }
 
-// alike returns nil where all nodes are alike in what a DDL statement is about.
-// They may differ elsewhere: the next statement of a migration mends that. Where
-// they are not, it returns what the servers said, or the difference if they said
-// nothing.
-func (k *Kernel) alike(ctx context.Context, ex *plan.Execution, said error) error {
-	nodes := make([]node, len(ex.Units))
-	for i := range ex.Units {
-		nodes[i] = node{ex.Units[i].DataSource, ex.Units[i].Table}
+// alike returns nil where all nodes are alike in what a DDL statement is about, and
+// it took effect on some of them. They may differ elsewhere: the next statement of a
+// migration mends that. Otherwise it returns what the servers said, with the
+// difference, or with differs, which is what is known to be wrong anyhow.
+func (k *Kernel) alike(ctx context.Context, ex *plan.Execution, said, differs error) error {
+	if differ := k.compare(ctx, unitNodes(ex), ex.Touched); differ != nil {
+		return errors.Join(said, differ)
 	}
-	differ := k.compare(ctx, nodes, ex.Touched)
-	if differ == nil {
-		return nil
+	var failed *fault.NodesError
+	if errors.As(said, &failed) && len(failed.Done) == 0 {
+		return said
 	}
-	return errors.Join(said, differ)
+	if differs != nil {
+		return errors.Join(said, differs)
+	}
+	return nil
 }
 
 // noRows is the answer to DDL, and to a command, that is sent as a query.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -13,7 +12,6 @@ import (
 	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/shardkernel/algorithm"
 	"github.com/gormshard/sharding/shardkernel/internal/dialect"
-	"github.com/gormshard/sharding/shardkernel/internal/metadata"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/rule"
 )
@@ -48,7 +46,7 @@ func (k *Kernel) EnsureTables(ctx context.Context, from, to time.Time, names []s
 	var errs []error
 	for _, w := range wanted {
 		if len(w.missing) > 0 {
-			errs = append(errs, k.compare(ctx, append([]node{w.model}, w.missing...), nil))
+			errs = append(errs, k.compare(ctx, append([]node{w.model.node}, w.missing...), nil))
 		}
 	}
 	return made, errors.Join(errs...)
@@ -100,10 +98,7 @@ func stepping(t *rule.Table) (*rule.Strategy, algorithm.Stepper) {
 type wantedTables struct {
 	table   *rule.Table
 	missing []node
-	index   []int // of missing among the table's nodes
-	model   node  // the newest that is there
-	of      int   // its index
-	text    string
+	model   original // the newest that is there
 	parents []string // tables that its foreign keys reference
 }
 
@@ -135,32 +130,33 @@ func (k *Kernel) wanted(ctx context.Context, t *rule.Table, from, to time.Time) 
 	if err != nil {
 		return nil, err
 	}
-	w := &wantedTables{table: t, of: -1}
+	w := &wantedTables{table: t}
 	age := -1
+	var newest node
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		switch at := slices.Index(order, step(n)); {
 		case there[i] && at > age:
-			age, w.of, w.model = at, i, node{n.DataSource, n.Table}
+			age, newest = at, node{n.DataSource, n.Table}
 		case !there[i] && slices.Contains(targets, step(n)):
-			w.missing, w.index = append(w.missing, node{n.DataSource, n.Table}), append(w.index, i)
+			w.missing = append(w.missing, node{n.DataSource, n.Table})
 		}
 	}
 	if len(w.missing) == 0 {
 		return w, nil
 	}
-	if w.of < 0 {
+	if age < 0 {
 		return nil, &fault.RouteError{
 			Class: fault.ErrUnknownTable, Table: t.Name, Reason: "no node has the table, so that there is none to make others like",
 			Remedy: "create it by CREATE TABLE or GORM's AutoMigrate, which make it on every configured node",
 		}
 	}
-	if w.text, err = metadata.CreateText(ctx, k.sources[w.model.source].control, w.model.table); err != nil {
-		return nil, &fault.NodeError{DataSource: w.model.source, Table: w.model.table, Err: err}
+	if w.model, err = k.original(ctx, newest); err != nil {
+		return nil, err
 	}
-	for _, name := range parse.DefinitionNames(w.text, k.dialect) {
+	for _, name := range parse.DefinitionNames(w.model.text, k.dialect) {
 		if name.Role == parse.CatalogReferenced {
-			w.parents = append(w.parents, k.namesAt(ctx, w.model).Table(name.Name))
+			w.parents = append(w.parents, k.namesAt(ctx, newest).Table(name.Name))
 		}
 	}
 	return w, nil
@@ -168,24 +164,11 @@ func (k *Kernel) wanted(ctx context.Context, t *rule.Table, from, to time.Time) 
 
 // existing tells which nodes of a table have it.
 func (k *Kernel) existing(ctx context.Context, t *rule.Table) ([]bool, error) {
-	there := make([]bool, len(t.Nodes))
-	return there, parallel(len(t.Sources()), func(i int) error {
-		name := t.Sources()[i]
-		s, err := k.source(ctx, name)
-		if err != nil {
-			return err
-		}
-		tables, err := metadata.TableNames(ctx, s.control)
-		if err != nil {
-			return &fault.NodeError{DataSource: name, Err: err}
-		}
-		for n := range t.Nodes {
-			if t.Nodes[n].DataSource == name {
-				there[n] = slices.ContainsFunc(tables, func(table string) bool { return strings.EqualFold(table, t.Nodes[n].Table) })
-			}
-		}
-		return nil
-	})
+	nodes := make([]node, len(t.Nodes))
+	for i, n := range t.Nodes {
+		nodes[i] = node{n.DataSource, n.Table}
+	}
+	return k.present(ctx, nodes)
 }
 
 // parentsFirst puts tables behind those that their foreign keys reference.
@@ -220,8 +203,8 @@ func (k *Kernel) makeTables(ctx context.Context, wanted []*wantedTables) (made [
 	}
 	bySource := map[string][]creation{}
 	for _, w := range wanted {
-		for i, n := range w.missing {
-			text, err := k.definitionLike(ctx, w, w.index[i])
+		for _, n := range w.missing {
+			text, err := k.like(ctx, &w.model, n, nil)
 			if err != nil {
 				return nil, err
 			}
@@ -261,70 +244,4 @@ func (k *Kernel) makeTables(ctx context.Context, wanted []*wantedTables) (made [
 		failed.Class = fault.ErrPartialDDL
 	}
 	return made, failed
-}
-
-// definitionLike is what makes a node's table like the one that is there: with
-// the names that its constraints, and the tables they reference, have in the node.
-func (k *Kernel) definitionLike(ctx context.Context, w *wantedTables, index int) (string, error) {
-	n := &w.table.Nodes[index]
-	names := parse.DefinitionNames(w.text, k.dialect)
-	if len(names) == 0 || names[0].Role != parse.CatalogTable {
-		return "", fault.Unsupported("EnsureTables of "+n.DataSource+"."+n.Table, "how "+w.model.String()+" is defined is not understood", "create it in the data source, which Plugin.DataSource(name) gives")
-	}
-	from := k.namesAt(ctx, w.model)
-	var b strings.Builder
-	at := 0
-	for _, name := range names {
-		var actual string
-		switch name.Role {
-		case parse.CatalogTable:
-			actual = n.Table
-		case parse.CatalogConstraint:
-			logical := from.Constraint(name.Name)
-			if name.Key {
-				logical = from.Key(name.Name, slices.ContainsFunc(names, func(o parse.DefinitionName) bool { return o.Role == name.Role && !o.Key && o.Name == name.Name }))
-			}
-			if actual = rule.ConstraintName(logical, w.table.Name, n.Table); name.Key && logical == name.Name {
-				actual = name.Name
-			}
-		case parse.CatalogReferenced:
-			var err error
-			if actual, err = k.referencedAt(ctx, w, name.Name, index); err != nil {
-				return "", err
-			}
-		}
-		b.WriteString(w.text[at:name.Start])
-		b.WriteString(quoteName(actual))
-		at = name.End
-	}
-	return b.String() + w.text[at:], from.err
-}
-
-// referencedAt returns the table in a node's data source that a foreign key of
-// the node references, where that of the model references another.
-func (k *Kernel) referencedAt(ctx context.Context, w *wantedTables, referenced string, index int) (string, error) {
-	logical := k.namesAt(ctx, w.model).Table(referenced)
-	parent, sharded := k.rules.Table(logical)
-	if !sharded {
-		return referenced, nil
-	}
-	n := &w.table.Nodes[index]
-	if k.rules.Bound(w.table, parent) && index < len(parent.Nodes) && parent.Nodes[index].DataSource == n.DataSource {
-		return parent.Nodes[index].Table, nil
-	}
-	found := ""
-	for i := range parent.Nodes {
-		if p := &parent.Nodes[i]; p.DataSource == n.DataSource {
-			if found != "" {
-				found = ""
-				break
-			}
-			found = p.Table
-		}
-	}
-	if found == "" {
-		return "", fault.Unsupported(fmt.Sprintf("EnsureTables of %s.%s", n.DataSource, n.Table), "a foreign key of "+w.model.String()+" references "+referenced+", and which table it would be for the new one is not known",
-			"name both tables in bindingTables, or create it in the data source, which Plugin.DataSource(name) gives")
-	}
-	return found, nil
 }

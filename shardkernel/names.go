@@ -14,19 +14,37 @@ import (
 
 // namesAt translates what is named in a node.
 func (k *Kernel) namesAt(ctx context.Context, n node) *nodeNames {
-	return &nodeNames{rules: k.rules, node: n, given: func(key string) (bool, error) { return k.givenKey(ctx, n, key) }}
+	names := &nodeNames{kernel: k, node: n, logical: n.table, given: func(key string) (bool, error) { return k.givenKey(ctx, n, key) }}
+	if t, _ := k.nodeNamed(n); t != nil {
+		names.logical = t.Name
+	}
+	return names
+}
+
+// nodeNamed returns the sharded table of which an actual one is a node, and the
+// node's index; nil for none.
+func (k *Kernel) nodeNamed(n node) (t *rule.Table, index int) {
+	for _, t := range k.rules.Tables() {
+		for i := range t.Nodes {
+			if t.Nodes[i].DataSource == n.source && strings.EqualFold(t.Nodes[i].Table, n.table) {
+				return t, i
+			}
+		}
+	}
+	return nil, 0
 }
 
 // nodeNames implements metadata.Logical.
 type nodeNames struct {
-	rules *rule.Set
+	kernel *Kernel
 	node
-	given func(key string) (bool, error)
-	err   error // of given
+	logical string // what the node's table is called
+	given   func(key string) (bool, error)
+	err     error // of given
 }
 
 func (n *nodeNames) Constraint(name string) string {
-	return rule.LogicalConstraint(name, n.Table(n.table), n.table)
+	return rule.LogicalConstraint(name, n.logical, n.table)
 }
 
 // Key implements metadata.Logical. Keys have the same name in every node, but for
@@ -48,23 +66,13 @@ func (n *nodeNames) Key(name string, foreign bool) string {
 }
 
 func (n *nodeNames) Table(actual string) string {
-	if t := n.tableOf(actual); t != nil {
+	if strings.EqualFold(actual, n.table) {
+		return n.logical
+	}
+	if t, _ := n.kernel.nodeNamed(node{n.source, actual}); t != nil {
 		return t.Name
 	}
 	return actual
-}
-
-// tableOf returns the sharded table that has the actual one in this data source,
-// nil for none.
-func (n *nodeNames) tableOf(actual string) *rule.Table {
-	for _, t := range n.rules.Tables() {
-		for i := range t.Nodes {
-			if t.Nodes[i].DataSource == n.source && strings.EqualFold(t.Nodes[i].Table, actual) {
-				return t
-			}
-		}
-	}
-	return nil
 }
 
 // givenKey reports whether a key of a node that ends in the node's table name has
@@ -73,7 +81,7 @@ func (n *nodeNames) tableOf(actual string) *rule.Table {
 // actual tables are called alike, nothing tells the two apart, and it is taken for
 // one that a server has made.
 func (k *Kernel) givenKey(ctx context.Context, n node, key string) (bool, error) {
-	t := (&nodeNames{rules: k.rules, node: n}).tableOf(n.table)
+	t, _ := k.nodeNamed(n)
 	if t == nil {
 		return false, nil
 	}
@@ -165,7 +173,7 @@ func (k *Kernel) callByName(ctx context.Context, ex *plan.Execution) error {
 		if err != nil {
 			return err
 		}
-		logical := k.namesAt(ctx, n).Table(u.Table)
+		logical := k.namesAt(ctx, n).logical
 		u.SQL = u.Called(func(name string, kind plan.NameKind) string {
 			return calls(name, kind, rule.ConstraintName(name, logical, u.Table), otherwise, names)
 		})

@@ -92,6 +92,12 @@ func TestALockedNodeLeavesAPartThatCanBeRepeated(t *testing.T) {
 	if err := scan(a.DB, "SELECT * FROM t_order"); err != nil {
 		t.Error(err)
 	}
+	// Where all have it, and not alike, that is told as well.
+	exec(t, c.node(t, 0), "ALTER TABLE t_order_0 MODIFY note varchar(11)")
+	if err := a.Exec(alter).Error; number(err) != 1060 || !errors.Is(err, sharding.ErrSchemaDrift) {
+		t.Errorf("with another column on one node: %v", err)
+	}
+	exec(t, c.node(t, 0), "ALTER TABLE t_order_0 MODIFY note varchar(10) DEFAULT 'x'")
 	// Once more it is what it is in one database: an error, of every node.
 	var facts *sharding.NodesError
 	if err := a.Exec(alter).Error; number(err) != 1060 || errors.Is(err, sharding.ErrPartialDDL) || !errors.As(err, &facts) || len(facts.Nodes) != 4 {
@@ -105,22 +111,28 @@ func scan(db *gorm.DB, query string) error {
 	return db.Raw(query).Scan(&rows).Error
 }
 
-// TestATableThatIsThereIsNotTakenForTheOneToMake creates a table of which one node
-// has another already.
-func TestATableThatIsThereIsNotTakenForTheOneToMake(t *testing.T) {
+// TestATableThatIsThereIsMadeOnTheOtherNodesAsWell creates a table that one node
+// has already, in another form: the other nodes get that, and the error says so.
+func TestATableThatIsThereIsMadeOnTheOtherNodesAsWell(t *testing.T) {
 	c := newCluster(t, "exists")
 	a := c.open(t, c.config())
 	node := c.node(t, 0)
-	exec(t, node, "CREATE TABLE t_order_0 (id bigint PRIMARY KEY, user_id varchar(10))")
-	done, failed := partly(t, a.Exec(orderTable).Error)
+	exec(t, node, "CREATE TABLE t_order_0 (id bigint PRIMARY KEY, user_id varchar(10), own int)")
+	err := a.Exec(orderTable).Error
+	done, failed := partly(t, err)
 	if !slices.Equal(done, orderNodes[1:]) || !slices.Equal(failed, orderNodes[:1]) {
 		t.Errorf("done %q, failed %q", done, failed)
 	}
-	if err := a.Exec(orderTable).Error; number(err) != 1050 {
+	if !errors.Is(err, sharding.ErrSchemaDrift) || number(err) != 1050 || !strings.Contains(err.Error(), "ds0.t_order_0, which was there, has \"`user_id` varchar(10)") {
+		t.Errorf("got %v", err)
+	}
+	if got := c.nodesWith(t, "own"); !slices.Equal(got, orderNodes) {
+		t.Errorf("the nodes like the one that was there are %q", got)
+	}
+	if err := a.Exec(orderTable).Error; number(err) != 1050 || errors.Is(err, sharding.ErrSchemaDrift) {
 		t.Errorf("repeated while it is there: %v", err)
 	}
-	exec(t, node, "DROP TABLE t_order_0")
-	a.define(t, orderTable)
+	a.define(t, "DROP TABLE t_order", orderTable)
 
 	// One like it is taken for it: the statement has been sent by somebody before.
 	exec(t, c.node(t, 1), "DROP TABLE t_order_1")

@@ -33,6 +33,7 @@ const (
 type DDL struct {
 	Action    Action
 	Temporary bool
+	Replace   bool // CREATE OR REPLACE TABLE
 	// Constraints are the names of foreign keys and CHECKs, where they are made,
 	// changed and dropped, and those of keys where they are dropped, changed and
 	// renamed. In text order.
@@ -178,6 +179,7 @@ func (d *definer) expression(n ast.Node) {
 
 func (d *definer) createTable(n *ast.CreateTableStmt) {
 	d.ddl.Temporary = n.TemporaryKeyword != ast.TemporaryNone
+	d.ddl.Replace = d.isWord(1, "OR")
 	d.target(n.Table)
 	if n.ReferTable != nil {
 		d.ddl.Action = CreateTableLike

@@ -110,6 +110,11 @@ type Execution struct {
 	// Lenient is set where a node that is not as a DDL statement would make it may
 	// pass over the statement without an error: IF NOT EXISTS, IF EXISTS.
 	Lenient bool
+	// Trial returns, for a CREATE TABLE over several units, what a unit's statement is
+	// for a table of another name; nil for all other statements.
+	Trial func(unit int, table string) string
+	// Constraints are the names of the foreign keys and CHECKs of such a statement.
+	Constraints []string
 	// InTurn runs the data sources one after the other, in one order for all
 	// statements: of what locks rows, two statements must not take the locks in
 	// different orders, since no server sees that each waits for the other.

@@ -51,7 +51,27 @@ func (t *Template) definition(result *route.Result, args []any) (*plan.Execution
 		}
 		e.Units[i] = unit
 	}
+	if d.Action == parse.CreateTable && !d.Replace && len(e.Units) > 1 {
+		for _, c := range d.Constraints {
+			e.Constraints = append(e.Constraints, c.Name)
+		}
+		e.Trial = func(unit int, table string) string { return t.trial(&result.Units[unit], table, args) }
+	}
 	return e, nil
+}
+
+// trial writes a CREATE TABLE of a unit for a table of another name, which also
+// stands for it where it references itself.
+func (t *Template) trial(u *route.Unit, table string, args []any) string {
+	other := *u
+	other.Names = slices.Clone(u.Names)
+	for i := range other.Names {
+		if name, configured := t.program.Logical(i); i == 0 || configured && name == t.logical() {
+			other.Names[i] = table
+		}
+	}
+	sql, _ := splice(t.stmt, append(t.names(&other), t.constraintEdits(&other, nil)...), args)
+	return sql
 }
 
 // actual returns what a table of the statement is called in a unit.
