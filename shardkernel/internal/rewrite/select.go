@@ -14,6 +14,9 @@ import (
 // severalSelects writes the units of a SELECT that goes to several nodes, and
 // the recipe that makes one result of their rows.
 func (t *Template) severalSelects(e *plan.Execution, result *route.Result, args []any, meta route.Meta, describe route.Describer) error {
+	if bits := t.program.ShowsBits(meta); bits != "" {
+		return refuse(bits, "servers show a BIT that an expression chooses as a number or as bytes, by their plans", "make it a number in the expression: the column + 0")
+	}
 	r := &recipe{template: t, selection: t.stmt.Select, meta: meta, args: args, units: result.Units, ask: describe}
 	if err := r.write(); err != nil {
 		return err

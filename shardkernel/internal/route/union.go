@@ -33,7 +33,7 @@ func (p *Program) RouteUnited(in *Input, most int) (*Result, error) {
 	if len(stmt.Defaults) > 0 { // the columns of a derived table have none
 		return nil, nil
 	}
-	if p.rounds(in) {
+	if p.rounds(in) || p.ShowsBits(in.Meta) != "" {
 		return nil, nil
 	}
 	if p.checkTypes(in.Meta) != nil { // the sets may rely on what it refuses
