@@ -106,6 +106,7 @@ var once = map[string]string{
 	"BIT_OR of no row beside an aggregate of DISTINCT":                          "SELECT SUM(DISTINCT price), BIT_OR(small), BIT_AND(small) FROM orders WHERE name = 'NULL' AND name <> ''",
 	"a comment before an expression is part of its label":                       "SELECT 1,/**/MIN({schema}.items.qty) FROM {schema}.items WHERE uid = 9",
 	"a sort by MIN of texts that are longer than the server sorts by":           "SELECT id, MIN(txt) AS a0 FROM orders GROUP BY id ORDER BY a0 DESC, id DESC",
+	"an alias behind a schema that is the name of its table":                    "SELECT latin, {schema}.orders.txt FROM orders AS orders ORDER BY 1, label DESC, orders.uid, orders.id",
 	"a comment between a qualifier and its dot":                                 "SELECT items/**/. qty AS n1 FROM items NATURAL JOIN notes WHERE notes.uid = -12 AND notes.oid = -2",
 	"a DOUBLE UNSIGNED that is read through a UNION":                            "SELECT kinds.dbl2 DIV 2 FROM orders LEFT JOIN kinds ON orders.uid",
 	"groups of a NO PAD collation, which a server finds by sorting":             "SELECT label, COUNT(DISTINCT latin, flags) FROM orders GROUP BY label",

@@ -283,7 +283,7 @@ func (b *builder) addAlias(i, table int) {
 		b.fail(b.refuse(i, "the schema before this name is not understood", "leave it out"))
 		return
 	}
-	r := Rename{Span: b.span(i, i+1), Schema: b.span(i-2, i), Table: table, Alias: true}
+	r := Rename{Span: b.span(i, i+1), Schema: b.span(i-2, i), Table: table, Alias: true, Qualifier: true}
 	if !slices.ContainsFunc(b.stmt.Renames, func(other Rename) bool { return other.Start == r.Start }) {
 		b.stmt.Renames = append(b.stmt.Renames, r)
 	}
