@@ -70,5 +70,10 @@ func (k *Kernel) answered(ctx context.Context, s *Session, ex *plan.Execution, f
 func (o *origin) reads(ex *plan.Execution) bool {
 	st := o.statement
 	return st != nil && st.program != nil && st.explained == nil && st.batch == nil && st.inquiry == nil &&
-		ex.Query && !ex.Write && !ex.DDL && !ex.InTurn && st.program.Statement().Features&parse.FeatureRoutine == 0
+		ex.Query && !ex.Write && !ex.DDL && !ex.InTurn && !st.callsRoutine()
+}
+
+// callsRoutine reports whether the statement holds functions of the user's.
+func (st *statement) callsRoutine() bool {
+	return st.program != nil && st.program.Statement().Features&parse.FeatureRoutine != 0
 }

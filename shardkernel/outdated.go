@@ -28,9 +28,10 @@ const freshFor = time.Second
 
 // queryAgain runs a read once more that failed before its first row because
 // tables are not what they were when their columns were read. Where the plan is
-// the same with new columns, cause is the answer.
+// the same with new columns, or a function of the user's may have written, cause is
+// the answer.
 func (k *Kernel) queryAgain(ctx context.Context, s *Session, ex *plan.Execution, from origin, cause error) (driver.Rows, error) {
-	if !k.outdated(from.statement, cause) || !ex.Query || ex.Write || ex.DDL || ex.InTurn {
+	if !k.outdated(from.statement, cause) || !ex.Query || ex.Write || ex.DDL || ex.InTurn || from.statement.callsRoutine() {
 		return nil, cause
 	}
 	again, err := k.planFor(ctx, s, from.told, from.statement, from.text, from.args)

@@ -24,6 +24,14 @@ var answeredForms = map[string]string{
 	"conditions of a subquery":                              "SELECT uid, id FROM orders WHERE id = ANY (SELECT order_id FROM items WHERE cost = '1.10') ORDER BY uid, id",
 	"a column that a derived table does not show":           "SELECT d.k, d.n FROM (SELECT uid AS k, COUNT(*) AS n FROM orders WHERE rate = 0.125 OR title = '9.5' GROUP BY uid ORDER BY n, k LIMIT 5) d ORDER BY d.k",
 	"an index that rounds beside a column that has none":    "SELECT uid, RANK() OVER (ORDER BY uid, id) FROM orders WHERE at = '2026-01-01 00:00:00.1'",
+	"FETCH FIRST":                                           "SELECT uid, id FROM orders ORDER BY uid, id FETCH FIRST 3 ROWS ONLY",
+	"FETCH NEXT behind OFFSET":                              "SELECT uid, id FROM orders WHERE uid > 0 ORDER BY id DESC, uid OFFSET 2 ROWS /* c */ FETCH NEXT ROW ONLY",
+	"OFFSET alone":                                          "SELECT region_id, COUNT(*) FROM orders GROUP BY region_id ORDER BY 2, 1 OFFSET 2 ROWS",
+	"FETCH FIRST behind a UNION":                            "SELECT uid, id FROM orders UNION SELECT uid, id FROM items ORDER BY 1, 2 FETCH FIRST 4 ROWS ONLY",
+	"WITH TIES":                                             "SELECT qty FROM items WHERE qty IS NOT NULL ORDER BY qty FETCH FIRST 5 ROWS WITH TIES",
+	"WITH TIES behind OFFSET":                               "SELECT qty FROM items ORDER BY qty OFFSET 3 ROWS FETCH NEXT 1 ROW WITH TIES",
+	"WITH TIES of one node":                                 "SELECT qty FROM items WHERE uid = 9 ORDER BY qty FETCH FIRST ROW WITH TIES",
+	"WITH TIES behind a UNION":                              "SELECT qty FROM items UNION ALL SELECT region_id FROM orders ORDER BY 1 FETCH FIRST 2 ROWS WITH TIES",
 	"a subquery whose values are equated with a small text": "SELECT id, name FROM region WHERE id IN (SELECT qty FROM items WHERE product = '1.5' OR cost <> 2.25)",
 }
 

@@ -27,6 +27,7 @@ func FrameOf(text string, d *dialect.Dialect) (f Frame, ok bool) {
 	}
 	l := lexer{text: text, dialect: d}
 	end, limit := 0, -1
+	offset, offsetAt := 0, -3 // of OFFSET, which stands three tokens before FETCH
 	var last token
 	for n := 0; ; n++ {
 		tok, more, err := l.next()
@@ -48,6 +49,12 @@ func FrameOf(text string, d *dialect.Dialect) (f Frame, ok bool) {
 			f.IndexHints = append(f.IndexHints, Span{last.start, 0})
 		case tok.depth == 0 && equalWord(word, "LIMIT"):
 			limit = tok.start
+		case tok.depth == 0 && equalWord(word, "OFFSET"):
+			offset, offsetAt = tok.start, n
+		case tok.depth == 0 && equalWord(word, "FETCH"): // WITH TIES: others are LIMIT by now
+			if limit = tok.start; n == offsetAt+3 {
+				limit = offset
+			}
 		}
 		end, last = tok.end, tok
 		// The list of names ends a hint.

@@ -41,6 +41,9 @@ func parse(text string, names Names, d *dialect.Dialect, listed bool) (stmt *Sta
 	if err != nil {
 		return nil, false, err
 	}
+	if l, ok := s.findRowLimit(); ok && !l.ties {
+		return parse(s.limited(&l), names, d, listed)
+	}
 	s.listed = listed
 	if len(s.tokens) == 0 {
 		return nil, false, fault.Unsupported("", "the text holds no statement", "")
@@ -102,6 +105,11 @@ func (s *source) parse() ([]ast.StmtNode, error) {
 // syntaxError makes an error of the parser's that holds nothing of the text but
 // the tokens around the place.
 func (s *source) syntaxError(err error) error {
+	for i := range s.tokens {
+		if s.isWord(i, "ROWS") && s.isWord(i+1, "EXAMINED") {
+			return s.refuse(i, "LIMIT ROWS EXAMINED gives a part of the rows when one server has read too many", "leave it out; props.statementTimeout and maxMergeRows limit statements")
+		}
+	}
 	at := len(s.tokens) - 1
 	var line, column int
 	if n, _ := fmt.Sscanf(err.Error(), "line %d column %d", &line, &column); n == 2 {

@@ -111,7 +111,7 @@ func (b *builder) findClauses(c *clauses) {
 			c.window = i
 		case b.isWord(i, "ORDER"):
 			c.order = i
-		case b.isWord(i, "LIMIT"):
+		case b.isWord(i, "LIMIT"), b.ties > 0 && i == b.ties:
 			c.limit = i
 		case b.isWord(i, "INTO"):
 			c.into = i
@@ -415,10 +415,14 @@ func (b *builder) sameText(span Span, from, to int) bool {
 // limit reads the LIMIT clause that is the tokens [from, to).
 func (b *builder) limit(n *ast.Limit, from, to int) *Limit {
 	if from < 0 {
-		b.fail(b.refuse(b.tails.verb, "FETCH FIRST is not supported", "use LIMIT"))
+		b.fail(b.refuse(b.tails.verb, "FETCH FIRST is not supported here", "use LIMIT"))
 		return nil
 	}
 	out := &Limit{Span: b.span(from, to)}
+	if b.ties > 0 {
+		out.Ties = true
+		return out
+	}
 	count, offset := from+1, -1
 	switch {
 	case to-from == 2 && n.Offset == nil:

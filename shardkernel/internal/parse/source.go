@@ -36,6 +36,7 @@ type source struct {
 
 	listed    bool // a keyword behind a comma may be the name of a table
 	tails     tails
+	ties      int    // the first token of a limit WITH TIES, 0 for none
 	buffer    []byte // what the parser gets, before the sentinels go in
 	prefix    string // of the sentinels
 	sentinels []sentinel

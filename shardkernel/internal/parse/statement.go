@@ -414,6 +414,8 @@ type Limit struct {
 	Span
 	Count  Operand
 	Offset Operand // Kind OperandUnknown and an empty Span when there is none
+	// Ties is true for FETCH FIRST n ROWS WITH TIES, whose counts are not read.
+	Ties bool
 }
 
 // Insert is the body of an INSERT or REPLACE.

@@ -30,6 +30,9 @@ func (s *source) cutTails() error {
 		return s.checkStored()
 	}
 	if !s.isWord(verb, "INSERT", "REPLACE", "UPDATE", "DELETE") {
+		if l, ok := s.findRowLimit(); ok && l.ties {
+			s.hideTies(&l)
+		}
 		return nil
 	}
 	end := len(s.tokens)

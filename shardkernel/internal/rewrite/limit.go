@@ -17,6 +17,10 @@ func (t *Template) limit(merge *plan.Merge, l *parse.Limit, pushed bool, args []
 	if l == nil {
 		return nil, nil
 	}
+	if l.Ties {
+		return nil, fault.Unsupported("WITH TIES over several nodes", "how many rows there are is known when all nodes' rows are in order",
+			"use LIMIT, or WHERE over RANK() in a derived table")
+	}
 	count, err := limitValue(l.Count, args)
 	if err != nil {
 		return nil, err
