@@ -31,16 +31,55 @@ var definitions = map[string]string{
 	"t_loose": "id bigint NOT NULL, user_id bigint NOT NULL, qty int NOT NULL, PRIMARY KEY (id, user_id)",
 }
 
+// layout is a set of tables.
+type layout struct {
+	definitions map[string]string // columns
+	// nodes are the actual tables in each data source; two numbered ones where none
+	// are named.
+	nodes map[string][]string
+	// misplaced is the condition of rows that are on another node than their own, in
+	// which the indexes of the data source and of the table are missing.
+	misplaced map[string]string
+	rules     func(trust bool) config.Sharding
+	seed      func(*gorm.DB) error
+}
+
+// usual is the layout of most tests.
+var usual = layout{
+	definitions: definitions,
+	misplaced: map[string]string{
+		"t_order": "user_id % 2 <> %d OR user_id DIV 2 % 2 <> %d", "t_line": "user_id % 2 <> %d OR user_id DIV 2 % 2 <> %d",
+		"t_loose": "user_id % 2 <> %d OR user_id DIV 2 % 2 <> %d",
+		"t_item":  "user_id % 2 <> %d OR kind % 2 <> %d", "t_doc": "region % 2 <> %d OR (region + tenant) % 2 <> %d",
+	},
+	rules: usualRules,
+	seed:  seed,
+}
+
+// nodesOf returns the actual tables of a logical one in each data source.
+func (l *layout) nodesOf(logical string) []string {
+	if nodes := l.nodes[logical]; nodes != nil {
+		return nodes
+	}
+	return []string{logical + "_0", logical + "_1"}
+}
+
 // cluster is two data sources with two tables each of every logical one, and one
 // database with the logical tables themselves.
 type cluster struct {
+	*layout
 	servers []*mariadb.Server
 	name    string
 }
 
 func newCluster(t *testing.T, name string) *cluster {
 	t.Helper()
-	c := &cluster{servers: mariadb.Shared(t, 2), name: name}
+	return newClusterOf(t, name, &usual)
+}
+
+func newClusterOf(t *testing.T, name string, l *layout) *cluster {
+	t.Helper()
+	c := &cluster{layout: l, servers: mariadb.Shared(t, 2), name: name}
 	var wg sync.WaitGroup
 	create := func(server *mariadb.Server, database string, tables func(string) []string) {
 		wg.Go(func() {
@@ -54,7 +93,7 @@ func newCluster(t *testing.T, name string) *cluster {
 				return
 			}
 			defer pool.Close()
-			for logical, columns := range definitions {
+			for logical, columns := range c.definitions {
 				for _, table := range tables(logical) {
 					if _, err := pool.ExecContext(t.Context(), "CREATE TABLE "+table+" ("+columns+")"); err != nil {
 						t.Error(err)
@@ -64,7 +103,7 @@ func newCluster(t *testing.T, name string) *cluster {
 		})
 	}
 	for i := range c.servers {
-		create(c.servers[i], c.database(i), nodesOf)
+		create(c.servers[i], c.database(i), c.nodesOf)
 	}
 	create(c.servers[0], name+"_single", func(logical string) []string { return []string{logical} })
 	wg.Wait()
@@ -73,8 +112,6 @@ func newCluster(t *testing.T, name string) *cluster {
 	}
 	return c
 }
-
-func nodesOf(logical string) []string { return []string{logical + "_0", logical + "_1"} }
 
 func (c *cluster) database(i int) string { return fmt.Sprintf("%s_%d", c.name, i) }
 
@@ -154,9 +191,9 @@ func (c *cluster) open(t *testing.T, m mode) *pair {
 	for i := range c.servers {
 		p.nodes = append(p.nodes, open(c.servers[i].DSN(c.database(i), params...)))
 	}
-	for logical := range definitions {
+	for logical := range c.definitions {
 		for _, node := range p.nodes {
-			for _, table := range nodesOf(logical) {
+			for _, table := range c.nodesOf(logical) {
 				p.must(t, node.Exec("DELETE FROM "+table).Error)
 			}
 		}
@@ -173,50 +210,52 @@ func (p *pair) must(t *testing.T, err error) {
 }
 
 func (c *cluster) config(trust bool, params ...string) *config.Config {
-	standard := func(column, algorithm string) *config.Strategy {
-		return &config.Strategy{Standard: &config.Standard{Column: column, Algorithm: algorithm}}
+	cfg := &config.Config{DataSources: map[string]config.DataSource{}, DefaultDataSource: "ds0", Sharding: c.rules(trust)}
+	for i := range c.servers {
+		cfg.DataSources[fmt.Sprintf("ds%d", i)] = config.DataSource{DSN: config.DSN(c.servers[i].DSN(c.database(i), params...))}
 	}
+	return cfg
+}
+
+func standard(column, algorithm string) *config.Strategy {
+	return &config.Strategy{Standard: &config.Standard{Column: column, Algorithm: algorithm}}
+}
+
+func inline(expression string) config.Algorithm {
+	return config.Algorithm{Type: "INLINE", Props: map[string]any{"expression": expression}}
+}
+
+func usualRules(trust bool) config.Sharding {
 	table := func(name, source, column, of string) config.Table {
 		return config.Table{
 			ActualDataNodes:  "ds${0..1}." + name + "_${0..1}",
 			DatabaseStrategy: standard("user_id", source), TableStrategy: standard(column, of), TrustModel: trust,
 		}
 	}
-	inline := func(expression string) config.Algorithm {
-		return config.Algorithm{Type: "INLINE", Props: map[string]any{"expression": expression}}
-	}
-	cfg := &config.Config{
-		DataSources:       map[string]config.DataSource{},
-		DefaultDataSource: "ds0",
-		Sharding: config.Sharding{
-			Tables: map[string]config.Table{
-				"t_order": table("t_order", "source", "user_id", "order"),
-				"t_item":  table("t_item", "source", "kind", "item"),
-				"t_line":  table("t_line", "source", "user_id", "line"),
-				"t_loose": table("t_loose", "source", "user_id", "loose"),
-				"t_doc": {
-					ActualDataNodes:  "ds${0..1}.t_doc_${0..1}",
-					DatabaseStrategy: standard("region", "region"),
-					TableStrategy:    &config.Strategy{Complex: &config.Complex{Columns: []string{"region", "tenant"}, Algorithm: "doc"}},
-					TrustModel:       trust,
-				},
-			},
-			BindingTables: [][]string{{"t_order", "t_line"}},
-			Algorithms: map[string]config.Algorithm{
-				"source": inline("ds${user_id % 2}"),
-				"region": inline("ds${region % 2}"),
-				"order":  inline("t_order_${user_id.intdiv(2) % 2}"),
-				"line":   inline("t_line_${user_id.intdiv(2) % 2}"),
-				"loose":  inline("t_loose_${user_id.intdiv(2) % 2}"),
-				"item":   inline("t_item_${kind % 2}"),
-				"doc":    {Type: "COMPLEX_INLINE", Props: map[string]any{"expression": "t_doc_${(region + tenant) % 2}"}},
+	return config.Sharding{
+		Tables: map[string]config.Table{
+			"t_order": table("t_order", "source", "user_id", "order"),
+			"t_item":  table("t_item", "source", "kind", "item"),
+			"t_line":  table("t_line", "source", "user_id", "line"),
+			"t_loose": table("t_loose", "source", "user_id", "loose"),
+			"t_doc": {
+				ActualDataNodes:  "ds${0..1}.t_doc_${0..1}",
+				DatabaseStrategy: standard("region", "region"),
+				TableStrategy:    &config.Strategy{Complex: &config.Complex{Columns: []string{"region", "tenant"}, Algorithm: "doc"}},
+				TrustModel:       trust,
 			},
 		},
+		BindingTables: [][]string{{"t_order", "t_line"}},
+		Algorithms: map[string]config.Algorithm{
+			"source": inline("ds${user_id % 2}"),
+			"region": inline("ds${region % 2}"),
+			"order":  inline("t_order_${user_id.intdiv(2) % 2}"),
+			"line":   inline("t_line_${user_id.intdiv(2) % 2}"),
+			"loose":  inline("t_loose_${user_id.intdiv(2) % 2}"),
+			"item":   inline("t_item_${kind % 2}"),
+			"doc":    {Type: "COMPLEX_INLINE", Props: map[string]any{"expression": "t_doc_${(region + tenant) % 2}"}},
+		},
 	}
-	for i := range c.servers {
-		cfg.DataSources[fmt.Sprintf("ds%d", i)] = config.DataSource{DSN: config.DSN(c.servers[i].DSN(c.database(i), params...))}
-	}
-	return cfg
 }
 
 // rows returns the rows of a logical table as one text a row, in the order of the
@@ -239,10 +278,10 @@ func rows(t *testing.T, db *gorm.DB, table string) []string {
 // finds rows that are not on the node of their sharding values.
 func (p *pair) compare(t *testing.T) {
 	t.Helper()
-	for logical := range definitions {
+	for logical := range p.definitions {
 		var stored []string
 		for _, node := range p.nodes {
-			for _, table := range nodesOf(logical) {
+			for _, table := range p.nodesOf(logical) {
 				stored = append(stored, rows(t, node, table)...)
 			}
 		}
@@ -252,14 +291,9 @@ func (p *pair) compare(t *testing.T) {
 			t.Fatalf("rows of %s\n on the nodes %v\n on one database %v", logical, stored, want)
 		}
 	}
-	placed := map[string]string{
-		"t_order": "user_id % 2 <> %d OR user_id DIV 2 % 2 <> %d", "t_line": "user_id % 2 <> %d OR user_id DIV 2 % 2 <> %d",
-		"t_loose": "user_id % 2 <> %d OR user_id DIV 2 % 2 <> %d",
-		"t_item":  "user_id % 2 <> %d OR kind % 2 <> %d", "t_doc": "region % 2 <> %d OR (region + tenant) % 2 <> %d",
-	}
 	for i, node := range p.nodes {
-		for logical, wrong := range placed {
-			for n, table := range nodesOf(logical) {
+		for logical, wrong := range p.misplaced {
+			for n, table := range p.nodesOf(logical) {
 				condition := strings.Replace(strings.Replace(wrong, "<> %d", fmt.Sprint("<> ", i), 1), "<> %d", fmt.Sprint("<> ", n), 1)
 				var misplaced int64
 				p.must(t, node.Table(table).Where(condition).Count(&misplaced).Error)
