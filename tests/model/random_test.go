@@ -86,7 +86,7 @@ func (g generator) write() write {
 			return run(db, &copied)
 		}}
 	}
-	switch g.IntN(14) {
+	switch g.IntN(15) {
 	case 0, 1:
 		return with("save", true, func(db *gorm.DB, m *Order) *gorm.DB { return db.Save(m) })
 	case 2:
@@ -130,6 +130,8 @@ func (g generator) write() write {
 		return with("upsert of a column", true, func(db *gorm.DB, m *Order) *gorm.DB {
 			return db.Clauses(clause.OnConflict{DoUpdates: clause.AssignmentColumns([]string{"status"})}).Create(m)
 		})
+	case 13:
+		return with("read", false, func(db *gorm.DB, m *Order) *gorm.DB { return db.Where("status = ?", status).Find(m) })
 	case 12:
 		return with("transaction", true, func(db *gorm.DB, m *Order) *gorm.DB {
 			var rows int64

@@ -13,6 +13,9 @@ import (
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
+
+	"github.com/gormshard/sharding"
+	"github.com/gormshard/sharding/config"
 )
 
 // Basket is an order with its lines, which are in a table that is bound to that of
@@ -45,6 +48,37 @@ type Part struct {
 
 // TableName returns the logical table.
 func (Part) TableName() string { return "t_line" }
+
+// Watcher is an order whose lines are watched.
+type Watcher struct {
+	ID     int64 `gorm:"primaryKey;autoIncrement:false"`
+	UserID int64
+	Parts  []Watched `gorm:"foreignKey:OrderID"`
+}
+
+// TableName returns the logical table.
+func (Watcher) TableName() string { return "t_order" }
+
+// Watched reads all lines when one is read, and those of its order.
+type Watched struct {
+	OrderID int64 `gorm:"primaryKey;autoIncrement:false"`
+	No      int   `gorm:"primaryKey;autoIncrement:false"`
+	UserID  int64
+	All     int `gorm:"-"`
+	Mine    int `gorm:"-"`
+}
+
+// TableName returns the logical table.
+func (Watched) TableName() string { return "t_line" }
+
+// AfterFind reads other lines with the context that GORM gives it.
+func (w *Watched) AfterFind(tx *gorm.DB) error {
+	var all, mine []Part
+	db := tx.Session(&gorm.Session{NewDB: true})
+	err := errors.Join(db.Find(&all).Error, db.Find(&mine, map[string]any{"order_id": []int64{w.OrderID, 1}}).Error)
+	w.All, w.Mine = len(all), len(mine)
+	return err
+}
 
 // read is a read through models, and what the nodes get for it: without a
 // declaration, and with trustModel. It is 0 where it does not matter, and -1 where
@@ -175,6 +209,12 @@ var reads = []read{
 		*o = *p.Buyer
 		return tx
 	}), 3, 3, true},
+	{"parts beside a join", found(func(db *gorm.DB, b *Basket) *gorm.DB {
+		return db.Joins("JOIN t_line ON t_line.user_id = t_order.user_id AND t_line.order_id = t_order.id").Preload("Parts").Where("t_order.user_id = ?", 3).First(b)
+	}), 5, 5, false},
+	{"parts with hooks", found(func(db *gorm.DB, b *[]Watcher) *gorm.DB {
+		return db.Preload("Parts").Where("user_id IN ?", []int{3, 4}).Order("id").Find(b)
+	}), 0, 0, false},
 	{"parts with a choice", found(func(db *gorm.DB, b *Basket) *gorm.DB {
 		return db.Preload("Parts", func(tx *gorm.DB) *gorm.DB { return tx.Or("order_id = ?", 3) }).Where("user_id = ?", 3).First(b)
 	}), 5, 5, false},
@@ -248,5 +288,41 @@ func (p *pair) read(t *testing.T, r read, trust bool) {
 	}
 	if !sameError(err, wantErr) || !reflect.DeepEqual(got, want) {
 		t.Errorf("outside of a transaction got %v, error %v\nwant %v, error %v", got, err, want, wantErr)
+	}
+}
+
+// What the others may have to answer for is audited before anything is sent.
+func TestAuditsSeeTheOtherNodesOfARead(t *testing.T) {
+	l := usual
+	l.rules = func(trust bool) config.Sharding {
+		s := usualRules(trust)
+		order := s.Tables["t_order"]
+		order.Audit = &config.Audit{MaxNodes: 2}
+		s.Tables["t_order"] = order
+		return s
+	}
+	c := newClusterOf(t, "audited", &l)
+	for _, trust := range []bool{false, true} {
+		p := c.open(t, mode{trust: trust, returning: true})
+		p.must(t, seed(p.sharded))
+		p.must(t, p.sharded.Find(&[]Order{}, "user_id = 1").Error)
+		p.sent.take()
+		err := p.sharded.First(order(3, 3)).Error
+		sent := p.sent.take()
+		if trust && (err != nil || len(sent) != 1) || !trust && (!errors.Is(err, sharding.ErrScatterDenied) || len(sent) > 0) {
+			t.Errorf("trusted %t: error %v, sent %v", trust, err, sent)
+		}
+	}
+}
+
+func TestPreloadLeavesTheContextAsItWas(t *testing.T) {
+	p := newCluster(t, "contexts").open(t, mode{trust: true, returning: true})
+	p.must(t, seed(p.sharded))
+	db := p.sharded.WithContext(t.Context())
+	var b Basket
+	tx := db.Preload("Parts.Order").Where("user_id = ?", 3).First(&b)
+	p.must(t, tx.Error)
+	if tx.Statement.Context != db.Statement.Context {
+		t.Error("the context of the returned DB is not the caller's")
 	}
 }
