@@ -78,6 +78,16 @@ func ExampleWithSession() {
 	// Output: true false
 }
 
+// With a *gorm.DB, reads of db.WithContext(ctx) wait for a replica for up to half a
+// second after a write, and then go to the primary.
+func ExampleWaitForReplica() {
+	ctx := hint.WithSession(context.Background(), hint.WaitForReplica(500*time.Millisecond))
+	session := hint.FromContext(ctx).Session
+	session.Write("ds_1") // as a write by db.WithContext(ctx) does
+	fmt.Println(session.Wrote("ds_1"), session.Wait("ds_1"))
+	// Output: true 500ms
+}
+
 // With a *gorm.DB: db.WithContext(hint.ReplicaAllowed(ctx)).Find(&report).
 func ExampleReplicaAllowed() {
 	ctx := hint.PrimaryOnly(context.Background())

@@ -11,17 +11,10 @@ import (
 // Direct is a statement that goes to one data source, for that data source's own
 // pool.
 type Direct struct {
-	kernel *Kernel
-	source *source
-	sql    string
-	args   []any
-	key    int64 // generated for the first row of an INSERT; 0 when there is none
-	again  bool  // it was sent to a replica in vain
-	// session is told of a write; nil for a read, and without a session.
-	session ReadYourWrites
-	// keyed is the write by primary key that others may have to answer for where it
-	// affects no row; nil for all others.
-	keyed *Execution
+	kernel    *Kernel
+	source    *source
+	execution *Execution // of one unit
+	again     bool       // it was sent to a replica in vain
 }
 
 // Planned is a statement that cannot go to a data source's own pool. It takes the
@@ -42,7 +35,7 @@ type Planned struct {
 // Direct plans a statement outside a transaction, under the hints of the caller,
 // which may be nil. planned is not nil when it goes to several units, gathers
 // rows, defines tables, holds a clock, has a time limit, has to ask other nodes
-// before, or when its rows are to be followed to their end, or come from a replica
+// before, or when its rows are to be followed to their end, or may come from a replica
 // whose pool does not fetch ahead; d is of no use then. Nothing has been sent.
 func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) (d Direct, planned *Planned, err error) {
 	s, told, err := k.hinted(ctx, h, text)
@@ -59,28 +52,22 @@ func (k *Kernel) Direct(ctx context.Context, h *Hints, text string, args []any) 
 	if err != nil {
 		return Direct{}, nil, err
 	}
-	if len(ex.Units) != 1 || ex.Merge != nil || ex.Gather != nil || ex.First != nil || ex.DDL || ex.Clock || ex.Rest.Asks() || k.followed || k.grouped && k.mayStream(ex) {
+	if len(ex.Units) != 1 || ex.Merge != nil || ex.Gather != nil || ex.First != nil || ex.DDL || ex.Clock || ex.Rest.Asks() || k.followed || k.grouped && k.follows(ex) {
 		return Direct{}, &Planned{kernel: k, execution: ex, from: origin{s, told, text, args}}, nil
 	}
-	u := &ex.Units[0]
-	src, err := k.answering(ctx, ex, u.DataSource)
+	src, err := k.answering(ctx, ex, ex.Units[0].DataSource)
 	if err != nil {
 		return Direct{}, nil, err
 	}
-	d = Direct{kernel: k, source: src, sql: u.SQL, args: u.Args, key: ex.LastInsertID}
-	if k.grouped && ex.Write {
-		d.session = ex.Session
-	}
-	if ex.Rest != plan.RestNone {
-		d.keyed = ex
-	}
-	return d, nil, nil
+	return Direct{kernel: k, source: src, execution: ex}, nil, nil
 }
+
+func (d *Direct) unit() *Unit { return &d.execution.Units[0] }
 
 // Query runs the statement on its data source.
 func (d Direct) Query(ctx context.Context) (*sql.Rows, error) {
 	start := d.start()
-	rows, err := d.source.DB.QueryContext(ctx, d.sql, d.args...)
+	rows, err := d.source.DB.QueryContext(ctx, d.unit().SQL, d.unit().Args...)
 	d.report(ctx, start, -1, err)
 	if err != nil && d.elsewhere(ctx, err) {
 		return d.Query(ctx)
@@ -94,7 +81,7 @@ func (d *Direct) elsewhere(ctx context.Context, err error) bool {
 	if d.again || !d.source.failed(ctx, err) {
 		return false
 	}
-	src, err := d.kernel.replica(ctx, d.source.of)
+	src, err := d.kernel.reader(ctx, d.source.of, d.execution)
 	if err != nil {
 		return false // the first error tells more
 	}
@@ -105,13 +92,13 @@ func (d *Direct) elsewhere(ctx context.Context, err error) bool {
 // Exec runs the statement on its data source.
 func (d Direct) Exec(ctx context.Context) (sql.Result, error) {
 	start := d.start()
-	result, err := d.source.DB.ExecContext(ctx, d.sql, d.args...)
+	result, err := d.source.DB.ExecContext(ctx, d.unit().SQL, d.unit().Args...)
 	d.reportWrite(ctx, start, result, err)
 	switch {
-	case err == nil && d.key != 0:
-		return keyResult{result, d.key}, nil
-	case err == nil && d.keyed != nil:
-		return d.kernel.askRest(ctx, nil, d.keyed, result)
+	case err == nil && d.execution.LastInsertID != 0: // generated for the first row of an INSERT
+		return keyResult{result, d.execution.LastInsertID}, nil
+	case err == nil && d.execution.Rest != plan.RestNone:
+		return d.kernel.askRest(ctx, nil, d.execution, result)
 	}
 	return result, err
 }
@@ -128,7 +115,7 @@ func (r keyResult) LastInsertId() (int64, error) { return r.key, nil }
 // QueryRow runs the statement on its data source.
 func (d Direct) QueryRow(ctx context.Context) *sql.Row {
 	start := d.start()
-	row := d.source.DB.QueryRowContext(ctx, d.sql, d.args...)
+	row := d.source.DB.QueryRowContext(ctx, d.unit().SQL, d.unit().Args...)
 	d.report(ctx, start, -1, row.Err())
 	if err := row.Err(); err != nil && d.elsewhere(ctx, err) {
 		return d.QueryRow(ctx)
@@ -145,12 +132,10 @@ func (d *Direct) start() time.Time {
 
 // report reports the statement. rows is -1 where their number is not known.
 func (d *Direct) report(ctx context.Context, start time.Time, rows int64, err error) {
-	if d.session != nil {
-		d.session.Write(d.source.Name)
-	}
+	d.kernel.noteSession(nil, d.execution, err)
 	if d.source.Trace != nil {
 		elapsed := time.Since(start)
-		d.source.Trace(ctx, UnitTrace{DataSource: d.source.Name, SQL: d.sql, Rows: rows, Answered: elapsed, Elapsed: elapsed, Err: err})
+		d.source.Trace(ctx, UnitTrace{DataSource: d.source.Name, SQL: d.unit().SQL, Rows: rows, Answered: elapsed, Elapsed: elapsed, Err: err})
 	}
 }
 

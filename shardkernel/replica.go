@@ -63,11 +63,11 @@ func (k *Kernel) choose(ctx context.Context, s *Session, ex *plan.Execution) (ex
 	member := k.member
 	switch {
 	case branches == nil:
-		member = func(ctx context.Context, of *source) (string, error) {
-			if ex.Reads != plan.ReadsReplica && (s.hasWritten(of.Name) || ex.Session != nil && ex.Session.Wrote(of.Name)) {
+		member = func(ctx context.Context, of *source, ex *plan.Execution) (string, error) {
+			if ex.Reads != plan.ReadsReplica && s.hasWritten(of.Name) {
 				return "", nil
 			}
-			return k.member(ctx, of)
+			return k.member(ctx, of, ex)
 		}
 	case k.transactional(units, TransactionalDynamic):
 		branches = nil
@@ -88,7 +88,7 @@ func (k *Kernel) choose(ctx context.Context, s *Session, ex *plan.Execution) (ex
 			continue
 		}
 		var err error
-		if u.Member, err = member(ctx, of); err != nil {
+		if u.Member, err = member(ctx, of, ex); err != nil {
 			return nil, err
 		}
 	}
@@ -168,8 +168,8 @@ func (k *Kernel) transactional(units []*plan.Unit, as TransactionalReads) bool {
 
 // member returns the replica that answers a read of a data source, or nothing for
 // the primary. Its server has been checked.
-func (k *Kernel) member(ctx context.Context, of *source) (string, error) {
-	replica, err := k.replica(ctx, of)
+func (k *Kernel) member(ctx context.Context, of *source, ex *plan.Execution) (string, error) {
+	replica, err := k.reader(ctx, of, ex)
 	if err != nil || replica == of {
 		return "", err
 	}
@@ -246,8 +246,8 @@ func sources(ex *plan.Execution) int {
 // of a transaction and a session. Its server has been checked.
 func (k *Kernel) answering(ctx context.Context, ex *plan.Execution, name string) (*source, error) {
 	if k.grouped && ex.Replica && ex.Reads != plan.ReadsPrimary {
-		if of, ok := k.sources[name]; ok && of.chooser != nil && (ex.Session == nil || ex.Reads == plan.ReadsReplica || !ex.Session.Wrote(name)) {
-			if replica, err := k.replica(ctx, of); err != nil || replica != of {
+		if of, ok := k.sources[name]; ok && of.chooser != nil {
+			if replica, err := k.reader(ctx, of, ex); err != nil || replica != of {
 				return replica, err
 			}
 		}
@@ -255,22 +255,23 @@ func (k *Kernel) answering(ctx context.Context, ex *plan.Execution, name string)
 	return k.source(ctx, name)
 }
 
-// mayStream reports whether the one unit of a read may be answered by a replica from
-// whose pool rows come that cannot be asked for elsewhere.
-func (k *Kernel) mayStream(ex *plan.Execution) bool {
+// follows reports whether the one unit of a statement takes the driver's way for the
+// sake of replicas: it may be answered by one from whose pool rows come that cannot be
+// asked for elsewhere, or is a write under a session that is told when its rows end.
+func (k *Kernel) follows(ex *plan.Execution) bool {
 	if !ex.Replica || ex.Reads == plan.ReadsPrimary {
-		return false
+		return ex.Write && ex.Query && ex.Session != nil
 	}
 	of, ok := k.sources[ex.Units[0].DataSource]
 	return ok && of.streams
 }
 
 // fixed returns the replica that all reads of the transaction go to.
-func (s *Session) fixed(ctx context.Context, of *source) (string, error) {
+func (s *Session) fixed(ctx context.Context, of *source, ex *plan.Execution) (string, error) {
 	if name, ok := s.members[of.Name]; ok {
 		return name, nil
 	}
-	name, err := s.kernel.member(ctx, of)
+	name, err := s.kernel.member(ctx, of, ex)
 	if err != nil {
 		return "", err
 	}
@@ -302,19 +303,46 @@ func (s *Session) noteWrite(ex *plan.Execution) {
 func (s *Session) hasWritten(name string) bool { return s != nil && slices.Contains(s.wrote, name) }
 
 // noteSession tells the session of the caller's context of a write that has been
-// sent, whatever came of it. What a transaction wrote it tells again when that
-// commits.
-func (k *Kernel) noteSession(s *Session, ex *plan.Execution) {
-	if ex.Session == nil || !k.grouped || !ex.Write && !ex.DDL {
+// sent, and of the error it has come to. What a transaction wrote it tells again when
+// that commits; until then only the transaction itself sees it.
+func (k *Kernel) noteSession(s *Session, ex *plan.Execution, err error) {
+	if !k.notes(ex) {
 		return
 	}
 	names := k.written(ex)
-	for _, name := range names {
-		ex.Session.Write(name)
-	}
 	if s.inTransaction() {
 		s.uncommitted = append(s.uncommitted, uncommitted{ex.Session, names})
+		err = nil
 	}
+	tell(ex.Session, names, err)
+}
+
+// notes reports whether a session is to be told of the statement.
+func (k *Kernel) notes(ex *plan.Execution) bool {
+	return ex.Session != nil && k.grouped && (ex.Write || ex.DDL)
+}
+
+func tell(session ReadYourWrites, names []string, err error) {
+	for _, name := range names {
+		if err != nil {
+			session.InDoubt(name)
+		} else {
+			session.Write(name)
+		}
+	}
+}
+
+// notedRows are those of a write, which may come to its end with them.
+type notedRows struct {
+	forwardedRows
+	session ReadYourWrites
+	names   []string
+}
+
+func (r *notedRows) Close() error {
+	err := r.columnRows.Close()
+	tell(r.session, r.names, err)
+	return err
 }
 
 // uncommitted is what an open transaction wrote under a session of a context.

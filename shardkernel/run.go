@@ -85,7 +85,15 @@ func (r *timedRows) Close() error {
 }
 
 func (k *Kernel) send(ctx context.Context, s *Session, ex *plan.Execution) (driver.Rows, error) {
-	defer k.noteSession(s, ex)
+	rows, err := k.sendUnits(ctx, s, ex)
+	k.noteSession(s, ex, err)
+	if all, ok := rows.(columnRows); ok && err == nil && k.notes(ex) {
+		rows = &notedRows{forwardedRows{all}, ex.Session, k.written(ex)}
+	}
+	return rows, err
+}
+
+func (k *Kernel) sendUnits(ctx context.Context, s *Session, ex *plan.Execution) (driver.Rows, error) {
 	branches, err := k.choose(ctx, s, ex)
 	if err != nil {
 		return nil, err
@@ -229,9 +237,14 @@ func (k *Kernel) exec(ctx context.Context, s *Session, ex *plan.Execution) (driv
 	return k.execUnits(ctx, s, ex)
 }
 
-// execUnits runs the units of a write.
+// execUnits runs the units of a write, and tells the caller's session of it.
 func (k *Kernel) execUnits(ctx context.Context, s *Session, ex *plan.Execution) (driver.Result, error) {
-	defer k.noteSession(s, ex)
+	done, err := k.execSent(ctx, s, ex)
+	k.noteSession(s, ex, err)
+	return done, err
+}
+
+func (k *Kernel) execSent(ctx context.Context, s *Session, ex *plan.Execution) (driver.Result, error) {
 	err := k.checkSources(ctx, ex)
 	if err != nil {
 		return nil, err

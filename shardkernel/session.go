@@ -85,9 +85,7 @@ func (s *Session) Commit() error {
 	defer s.settle()
 	err := tx.Commit()
 	for _, w := range wrote {
-		for _, name := range w.names {
-			w.session.Write(name)
-		}
+		tell(w.session, w.names, err)
 	}
 	return err
 }

@@ -2,7 +2,10 @@
 // to send and how to make one answer of theirs.
 package plan
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Kind is the kind of a route.
 type Kind string
@@ -71,11 +74,24 @@ func (u *Unit) Server() string {
 
 // Session remembers which data sources were written to.
 type Session interface {
-	// Write notes a write that has just been sent.
+	// Write notes a write that has come to its end, InDoubt one that has failed.
 	Write(dataSource string)
+	InDoubt(dataSource string)
 	// Wrote reports whether reads of a data source are to see writes that a
 	// replica may not have yet.
 	Wrote(dataSource string) bool
+	// Wait is how long such a read may wait for a replica; 0 lets it go to the
+	// primary.
+	Wait(dataSource string) time.Duration
+	// Position returns the number of writes so far, and the position of the
+	// replication that has them, empty while Locate was not told.
+	Position(dataSource string) (at string, writes int)
+	Locate(dataSource, at string, writes int)
+	// Reached reports whether a replica has all writes, as Reach was told; Late notes
+	// that they were waited for in vain.
+	Reached(dataSource string, replica any) bool
+	Reach(dataSource string, replica any, writes int)
+	Late(dataSource string, writes int)
 }
 
 // Reads says which members of a data source may answer a read. It means nothing
