@@ -26,7 +26,7 @@ import (
 // It may be called again, and by several processes at once: what is there is left
 // as it is. Where a data source fails, the others are done nevertheless; the error
 // is a NodesError that names what failed, and of class ErrPartialDDL where other
-// tables were made. Tables that turn out not to be alike are ErrSchemaDrift. It
+// tables were made. Tables of that time that are not like the newest are ErrSchemaDrift. It
 // fails with ErrUnknownTable for a name that is no sharded table or of which no
 // node has the table, and with ErrUnsupported for one that is not sharded by time,
 // and on SQLite.

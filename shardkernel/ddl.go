@@ -33,7 +33,7 @@ func (k *Kernel) define(ctx context.Context, s *Session, ex *plan.Execution) ([]
 	if err != nil {
 		return nil, err
 	}
-	results, err := k.executor.Define(ctx, ex, branches)
+	results, err := k.executor.Define(ctx, ex, branches, func() error { return k.othersAlike(ctx, ex) })
 	if err == nil && !ex.Lenient || err != nil && !alreadyDefined(ex, err) {
 		return results, err
 	}
@@ -65,11 +65,20 @@ func alreadyDefined(ex *plan.Execution, err error) bool {
 		return false
 	}
 	for _, n := range failed.Nodes {
-		if !dialect.AlreadyDefined(n.Err) {
+		if !dialect.AlreadyDefined(n.Err, ex.Renames) {
 			return false
 		}
 	}
 	return !slices.ContainsFunc(ex.Units, func(u plan.Unit) bool { return u.Table == "" })
+}
+
+// othersAlike returns nil where all nodes but the first are alike. If it were altered
+// while they are not, a migrator, which asks it, would find nothing left to do.
+func (k *Kernel) othersAlike(ctx context.Context, ex *plan.Execution) error {
+	if slices.ContainsFunc(ex.Units, func(u plan.Unit) bool { return u.Table == "" }) {
+		return nil
+	}
+	return k.compare(ctx, unitNodes(ex)[1:], ex.Touched)
 }
 
 // alike returns nil where all nodes are alike in what a DDL statement is about, and

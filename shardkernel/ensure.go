@@ -45,9 +45,7 @@ func (k *Kernel) EnsureTables(ctx context.Context, from, to time.Time, names []s
 	}
 	var errs []error
 	for _, w := range wanted {
-		if len(w.missing) > 0 {
-			errs = append(errs, k.compare(ctx, append([]node{w.model.node}, w.missing...), nil))
-		}
+		errs = append(errs, k.compare(ctx, append([]node{w.newest}, w.held...), nil))
 	}
 	return made, errors.Join(errs...)
 }
@@ -97,8 +95,10 @@ func stepping(t *rule.Table) (*rule.Strategy, algorithm.Stepper) {
 // wantedTables are the actual tables of a logical one that are to be made.
 type wantedTables struct {
 	table   *rule.Table
-	missing []node
-	model   original // the newest that is there
+	held    []node // those that hold the time
+	missing []node // of them
+	newest  node   // of all that are there
+	model   original
 	parents []string // tables that its foreign keys reference
 }
 
@@ -132,14 +132,18 @@ func (k *Kernel) wanted(ctx context.Context, t *rule.Table, from, to time.Time) 
 	}
 	w := &wantedTables{table: t}
 	age := -1
-	var newest node
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
-		switch at := slices.Index(order, step(n)); {
-		case there[i] && at > age:
-			age, newest = at, node{n.DataSource, n.Table}
-		case !there[i] && slices.Contains(targets, step(n)):
-			w.missing = append(w.missing, node{n.DataSource, n.Table})
+		named := node{n.DataSource, n.Table}
+		if at := slices.Index(order, step(n)); there[i] && at > age {
+			age, w.newest = at, named
+		}
+		if !slices.Contains(targets, step(n)) {
+			continue
+		}
+		w.held = append(w.held, named)
+		if !there[i] {
+			w.missing = append(w.missing, named)
 		}
 	}
 	if len(w.missing) == 0 {
@@ -151,12 +155,12 @@ func (k *Kernel) wanted(ctx context.Context, t *rule.Table, from, to time.Time) 
 			Remedy: "create it by CREATE TABLE or GORM's AutoMigrate, which make it on every configured node",
 		}
 	}
-	if w.model, err = k.original(ctx, newest); err != nil {
+	if w.model, err = k.original(ctx, w.newest); err != nil {
 		return nil, err
 	}
 	for _, name := range parse.DefinitionNames(w.model.text, k.dialect) {
 		if name.Role == parse.CatalogReferenced {
-			w.parents = append(w.parents, k.namesAt(ctx, newest).Table(name.Name))
+			w.parents = append(w.parents, k.namesAt(ctx, w.newest).Table(name.Name))
 		}
 	}
 	return w, nil
@@ -222,11 +226,11 @@ func (k *Kernel) makeTables(ctx context.Context, wanted []*wantedTables) (made [
 			switch {
 			case err == nil:
 				done = append(done, c.node)
-			case !dialect.AlreadyDefined(err): // else another process has just made it
+			case !dialect.AlreadyDefined(err, false): // else another process has just made it
 				failed.Nodes = append(failed.Nodes, &fault.NodeError{DataSource: c.source, Table: c.table, Err: err})
 			}
 			mu.Unlock()
-			if err != nil && !dialect.AlreadyDefined(err) {
+			if err != nil && !dialect.AlreadyDefined(err, false) {
 				return err
 			}
 		}

@@ -30,7 +30,7 @@ func (k *Kernel) everyServer(ctx context.Context, s *Session, st *statement, tex
 	if len(ex.Units) == 1 {
 		_, err = k.executor.Exec(ctx, ex, s.kept())
 	} else {
-		_, err = k.executor.Define(ctx, ex, s.kept())
+		_, err = k.executor.Define(ctx, ex, s.kept(), nil)
 	}
 	return err
 }

@@ -117,8 +117,8 @@ func TestComingMonthsAreMadeLikeTheNewest(t *testing.T) {
 		t.Errorf("a time that ends before it begins: %v", err)
 	}
 
-	// Without an end it is what the configuration names.
-	if _, err := a.Plugin.EnsureTables(t.Context(), time.Time{}, time.Time{}); err != nil {
+	// Without an end it is what the configuration names; January lacks a column.
+	if _, err := a.Plugin.EnsureTables(t.Context(), time.Time{}, time.Time{}); !errors.Is(err, sharding.ErrSchemaDrift) {
 		t.Error(err)
 	}
 	if err := a.Exec("INSERT INTO t_log (id, user_id, at) VALUES (1, 1, '2030-06-30 23:59:59'), (2, 2, '2030-02-01 00:00:00')").Error; err != nil {
@@ -157,5 +157,32 @@ func TestProcessesThatEnsureTablesAtOnceMakeEachOne(t *testing.T) {
 	exec(t, c.pools[1], "CREATE VIEW t_log_203004 AS SELECT 1 AS x")
 	if _, err := a.Plugin.EnsureTables(t.Context(), month(4), month(5), "t_log"); !errors.Is(err, sharding.ErrSchemaDrift) {
 		t.Errorf("a view in the place of a table: %v", err)
+	}
+}
+
+// TestMonthsThatDifferAreTold: they are left as they are.
+func TestMonthsThatDifferAreTold(t *testing.T) {
+	c := newCluster(t, "differ")
+	cfg := c.months()
+	a := c.open(t, cfg, gormmysql.Open(string(cfg.DataSources["ds0"].DSN)))
+	for _, pool := range c.pools {
+		exec(t, pool, logTables("_203001"), logTables("_203002"))
+	}
+	exec(t, c.pools[1], "ALTER TABLE t_log_203001 ADD COLUMN own int")
+	made, err := a.Plugin.EnsureTables(t.Context(), month(1), month(4), "t_log")
+	if !errors.Is(err, sharding.ErrSchemaDrift) || !strings.Contains(err.Error(), "ds1.t_log_203001") || !slices.Equal(made, []string{"ds0.t_log_203003", "ds1.t_log_203003"}) {
+		t.Errorf("made %q, %v", made, err)
+	}
+	if _, err := a.Plugin.EnsureTables(t.Context(), month(1), month(4), "t_log"); !errors.Is(err, sharding.ErrSchemaDrift) {
+		t.Errorf("once more: %v", err)
+	}
+	if made, err := a.Plugin.EnsureTables(t.Context(), month(2), month(4), "t_log"); made != nil || err != nil {
+		t.Errorf("without that month it made %q, %v", made, err)
+	}
+	// A time that no configuration could name is refused, as is one without an end.
+	for _, to := range []time.Time{month(1).AddDate(100, 0, 0), month(1).AddDate(20000, 0, 0)} {
+		if made, err := a.Plugin.EnsureTables(t.Context(), month(1), to, "t_log"); made != nil || err == nil || len(err.Error()) > 500 {
+			t.Errorf("to %v it made %q, %v", to, made, err)
+		}
 	}
 }

@@ -81,32 +81,36 @@ func Unreachable(err error) bool {
 // alreadyDefined are the error numbers of MySQL and MariaDB by which a DDL
 // statement finds what it was to make there, or what it was to remove gone.
 var alreadyDefined = map[uint16]bool{
-	1050: true, // table exists
-	1051: true, // unknown table, in DROP
-	1054: true, // unknown column, in CHANGE and RENAME COLUMN
-	1060: true, // duplicate column
-	1061: true, // duplicate key
-	1068: true, // multiple primary key
-	1091: true, // no such column or key, in DROP
-	1176: true, // no such key, in RENAME INDEX
-	1507: true, // no such partition
-	1517: true, // duplicate partition
-	1826: true, // duplicate constraint
-	3821: true, // no such CHECK
-	3822: true, // duplicate CHECK
-	3940: true, // no such constraint
-	4092: true, // unknown view
+	1050:             true, // table exists
+	1051:             true, // unknown table, in DROP
+	errUnknownColumn: true, // in CHANGE and RENAME COLUMN
+	1060:             true, // duplicate column
+	1061:             true, // duplicate key
+	1068:             true, // multiple primary key
+	1091:             true, // no such column or key, in DROP
+	1176:             true, // no such key, in RENAME INDEX
+	1507:             true, // no such partition
+	1517:             true, // duplicate partition
+	1826:             true, // duplicate constraint
+	3821:             true, // no such CHECK
+	3822:             true, // duplicate CHECK
+	3940:             true, // no such constraint
+	4092:             true, // unknown view
 }
+
+const errUnknownColumn = 1054
 
 // errDuplicateName is how InnoDB of MariaDB tells of a second foreign key of one
 // name, as the number of a system error within error 1005.
 const errCannotCreate, errDuplicateName = 1005, "errno: 121 "
 
 // AlreadyDefined reports whether err is a server's answer to a DDL statement by
-// which the table may be as the statement would make it.
-func AlreadyDefined(err error) bool {
+// which the table may be as the statement would make it. renames tells whether it
+// renames columns: a column to be renamed is not there when that is done, one to be
+// modified is missing.
+func AlreadyDefined(err error, renames bool) bool {
 	var e *mysql.MySQLError
-	if !errors.As(err, &e) {
+	if !errors.As(err, &e) || e.Number == errUnknownColumn && !renames {
 		return false
 	}
 	return alreadyDefined[e.Number] || e.Number == errCannotCreate && strings.Contains(e.Message, errDuplicateName)

@@ -49,7 +49,7 @@ func TestAnswersOfANodeThatIsDoneAreKnown(t *testing.T) {
 		&mysql.MySQLError{Number: 1005, Message: "Can't create table `x`.`c` (errno: 150 \"Foreign key constraint is incorrectly formed\")"}: false,
 		&mysql.MySQLError{Number: 1146}: false, &mysql.MySQLError{Number: 1205}: false, &mysql.MySQLError{Number: 1062}: false, driver.ErrBadConn: false,
 	} {
-		if got := AlreadyDefined(fmt.Errorf("ds0: %w", err)); got != want {
+		if got := AlreadyDefined(fmt.Errorf("ds0: %w", err), true); got != want {
 			t.Errorf("AlreadyDefined(%v) = %v", err, got)
 		}
 	}

@@ -3,6 +3,7 @@ package execute
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/gormshard/sharding/internal/fault"
@@ -19,10 +20,13 @@ import (
 // Every unit takes effect by itself. A unit whose node is already as the
 // statement would make it fails, and the others go on, so that a statement that
 // took effect in part can be repeated; after any other failure no further unit
-// is sent, and those under way are waited for. The error is a *fault.NodesError
+// is sent, and those under way are waited for. Where some are done already, alike,
+// unless it is nil, is asked before the first unit is sent: an error of its says that
+// they are not as the statement makes them, ends it, and is joined to theirs. The
+// error is a *fault.NodesError
 // that names the failed nodes, and of class ErrPartialDDL, with those that are
 // done, where there are such.
-func (e *Executor) Define(ctx context.Context, ex *plan.Execution, br Branches) ([]Result, error) {
+func (e *Executor) Define(ctx context.Context, ex *plan.Execution, br Branches, alike func() error) ([]Result, error) {
 	lanes, err := e.lanes(ex, 1)
 	if err != nil {
 		return nil, err
@@ -36,9 +40,13 @@ func (e *Executor) Define(ctx context.Context, ex *plan.Execution, br Branches) 
 	last, lanes := apart(lanes)
 	r.open.Store(int32(len(lanes) + 1))
 	out, done := make([]Result, len(ex.Units)), make([]bool, len(ex.Units))
-	work := func(_ int, l *lane) { r.define(l, out, done) } //nolint:contextcheck // the clock is let go also when the caller's context has ended
-	err = r.each(e.slots, lanes, work)                      //nolint:contextcheck // see above
-	if r.stopped.Load() {
+	work := func(_ int, l *lane) { r.define(l, ex.Renames, out, done) } //nolint:contextcheck // the clock is let go also when the caller's context has ended
+	err = r.each(e.slots, lanes, work)                                  //nolint:contextcheck // see above
+	var differ error
+	if err != nil && !r.stopped.Load() && alike != nil {
+		differ = alike()
+	}
+	if r.stopped.Load() || differ != nil {
 		r.end(last) //nolint:contextcheck // see above
 	} else {
 		err = r.each(e.slots, []*lane{last}, work) //nolint:contextcheck // see above
@@ -56,6 +64,9 @@ func (e *Executor) Define(ctx context.Context, ex *plan.Execution, br Branches) 
 			failed.Class = fault.ErrPartialDDL
 			failed.Done = append(failed.Done, nodeName(&ex.Units[i]))
 		}
+	}
+	if differ != nil {
+		return out, errors.Join(failed, differ)
 	}
 	return out, failed
 }
@@ -80,7 +91,7 @@ func nodeName(u *plan.Unit) string {
 }
 
 // define sends the units of the lane in turn.
-func (r *run) define(l *lane, out []Result, done []bool) {
+func (r *run) define(l *lane, renames bool, out []Result, done []bool) {
 	defer r.end(l)
 	for k, u := range l.units {
 		if r.stopped.Load() {
@@ -90,7 +101,7 @@ func (r *run) define(l *lane, out []Result, done []bool) {
 		switch {
 		case err == nil:
 			out[l.index[k]], done[l.index[k]] = res, true
-		case dialect.AlreadyDefined(err):
+		case dialect.AlreadyDefined(err, renames):
 			r.note(l, k, err)
 		default:
 			r.fail(l, k, err)

@@ -21,7 +21,7 @@ var (
 func TestADefinitionGoesOnWhereANodeIsDoneAlready(t *testing.T) {
 	c := newCluster(t, Limits{}, "ds0", "ds1")
 	c.fakes["ds0"].On("UPDATE t_0", fakedb.Answer{Err: duplicateColumn})
-	results, err := c.Define(t.Context(), write([2]string{"ds0", "t_0"}, [2]string{"ds0", "t_1"}, [2]string{"ds1", "t_0"}), nil)
+	results, err := c.Define(t.Context(), write([2]string{"ds0", "t_0"}, [2]string{"ds0", "t_1"}, [2]string{"ds1", "t_0"}), nil, nil)
 	var failed *fault.NodesError
 	if !errors.Is(err, fault.ErrPartialDDL) || !errors.As(err, &failed) || !errors.Is(err, duplicateColumn) {
 		t.Fatalf("got %v", err)
@@ -36,7 +36,7 @@ func TestADefinitionStopsAtAFailureAndWaitsForWhatIsUnderWay(t *testing.T) {
 	c := newCluster(t, Limits{}, "ds0", "ds1")
 	c.fakes["ds0"].On("UPDATE t_1", fakedb.Answer{Err: noSuchTable})
 	c.fakes["ds1"].On("UPDATE t_0", fakedb.Answer{Delay: 30 * time.Millisecond})
-	_, err := c.Define(t.Context(), write([2]string{"ds0", "t_0"}, [2]string{"ds0", "t_1"}, [2]string{"ds0", "t_2"}, [2]string{"ds1", "t_0"}, [2]string{"ds1", "t_1"}), nil)
+	_, err := c.Define(t.Context(), write([2]string{"ds0", "t_0"}, [2]string{"ds0", "t_1"}, [2]string{"ds0", "t_2"}, [2]string{"ds1", "t_0"}, [2]string{"ds1", "t_1"}), nil, nil)
 	var failed *fault.NodesError
 	if !errors.As(err, &failed) || len(failed.Nodes) != 1 || failed.Nodes[0].Table != "t_1" {
 		t.Fatalf("got %v", err)
@@ -59,7 +59,7 @@ func TestADefinitionReachesTheFirstNodeLast(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t, Limits{}, "ds0", "ds1")
 			c.fakes["ds1"].On("UPDATE t_0", fakedb.Answer{Err: noSuchTable, Delay: 20 * time.Millisecond})
-			_, err := c.Define(t.Context(), write(units...), nil)
+			_, err := c.Define(t.Context(), write(units...), nil, nil)
 			var failed *fault.NodesError
 			if !errors.As(err, &failed) || len(failed.Nodes) != 1 {
 				t.Fatalf("got %v", err)
@@ -76,7 +76,7 @@ func TestADefinitionThatFailsEverywhereIsNoPart(t *testing.T) {
 	for _, f := range c.fakes {
 		f.On("UPDATE t_0", fakedb.Answer{Err: duplicateColumn})
 	}
-	_, err := c.Define(t.Context(), write([2]string{"ds0", "t_0"}, [2]string{"ds1", "t_0"}), nil)
+	_, err := c.Define(t.Context(), write([2]string{"ds0", "t_0"}, [2]string{"ds1", "t_0"}), nil, nil)
 	var failed *fault.NodesError
 	if errors.Is(err, fault.ErrPartialDDL) || !errors.As(err, &failed) || len(failed.Nodes) != 2 {
 		t.Errorf("got %v", err)
@@ -87,7 +87,7 @@ func TestADefinitionTakesNoConnectionAfterTheEndOfItsContext(t *testing.T) {
 	c := newCluster(t, Limits{}, "ds0", "ds1")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.Define(ctx, write([2]string{"ds0", "t_0"}, [2]string{"ds1", "t_0"}), nil); !errors.Is(err, context.Canceled) {
+	if _, err := c.Define(ctx, write([2]string{"ds0", "t_0"}, [2]string{"ds1", "t_0"}), nil, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	equal(t, "sent", len(c.executed()), 0)

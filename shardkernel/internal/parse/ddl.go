@@ -52,6 +52,8 @@ type DDL struct {
 	Columns []string
 	// Gone holds the columns that ALTER TABLE drops or renames. Lower case.
 	Gone []string
+	// Renames is true when some are renamed.
+	Renames bool
 	// Retyped holds the columns that ALTER TABLE gives a type.
 	Retyped []Retyped
 	// Touched holds the columns, keys and constraints that ALTER TABLE, CREATE INDEX
@@ -277,10 +279,11 @@ func (d *definer) noteColumns(s *ast.AlterTableSpec) {
 	switch s.Tp {
 	case ast.AlterTableDropColumn, ast.AlterTableRenameColumn:
 		d.ddl.Gone = append(d.ddl.Gone, d.columnName(s.OldColumnName))
+		d.ddl.Renames = d.ddl.Renames || s.Tp == ast.AlterTableRenameColumn
 	case ast.AlterTableChangeColumn:
 		old, changed := d.columnName(s.OldColumnName), d.columnName(s.NewColumns[0].Name)
 		if old != changed {
-			d.ddl.Gone = append(d.ddl.Gone, old)
+			d.ddl.Gone, d.ddl.Renames = append(d.ddl.Gone, old), true
 		}
 		d.retype(s.NewColumns[0])
 	case ast.AlterTableModifyColumn:

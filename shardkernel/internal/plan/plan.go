@@ -126,6 +126,8 @@ type Execution struct {
 	// Lenient is set where a node that is not as a DDL statement would make it may
 	// pass over the statement without an error: IF NOT EXISTS, IF EXISTS.
 	Lenient bool
+	// Renames is set where a DDL statement renames columns.
+	Renames bool
 	// Trial returns, for a CREATE TABLE over several units, what a unit's statement is
 	// for a table of another name; nil for all other statements.
 	Trial func(unit int, table string) string

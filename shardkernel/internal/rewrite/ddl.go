@@ -12,7 +12,7 @@ import (
 
 // definition rewrites a statement that defines tables.
 func (t *Template) definition(result *route.Result, args []any) (*plan.Execution, error) {
-	e := &plan.Execution{Kind: result.Kind, Reason: result.Reason, Write: true, DDL: true, Units: make([]plan.Unit, len(result.Units))}
+	e := &plan.Execution{Kind: result.Kind, Reason: result.Reason, Write: true, DDL: true, Renames: t.stmt.DDL.Renames, Units: make([]plan.Unit, len(result.Units))}
 	if len(result.Units) > 1 {
 		e.Merge = &plan.Merge{Broadcast: result.Broadcast}
 	}
