@@ -115,7 +115,7 @@ func (e *engine) reload(ctx context.Context, cfg *config.Config, opts []ReloadOp
 	if g.moved(before) {
 		e.drain.quiet(ctx, old.Quiet(), g.cfg.Props.WithDefaults().DrainTimeout)
 	}
-	e.caller.log().Info(context.Background(), "sharding: configuration reloaded: generation %d, rules %s", g.number, g.cfg.Fingerprint())
+	e.caller.log().Info(context.Background(), "sharding: configuration reloaded: generation %d, rules %s", g.number, g.fingerprint)
 	return true, nil
 }
 

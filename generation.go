@@ -19,12 +19,13 @@ import (
 // the same. Methods that look for something to take over find nothing in a nil
 // generation.
 type generation struct {
-	number  uint64
-	since   time.Time
-	cfg     *config.Config // nobody else's
-	rules   *shardkernel.Rules
-	sources *sources
-	kernel  *shardkernel.Kernel
+	number      uint64
+	since       time.Time
+	cfg         *config.Config // nobody else's
+	fingerprint string         // of cfg, which is asked for by every look at the status
+	rules       *shardkernel.Rules
+	sources     *sources
+	kernel      *shardkernel.Kernel
 }
 
 // source returns the opened data source that a configured one may go on with, nil

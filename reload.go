@@ -149,7 +149,7 @@ func (g *generation) moved(before *generation) bool {
 			return true
 		}
 	}
-	return before.cfg.Fingerprint() != g.cfg.Fingerprint()
+	return before.fingerprint != g.fingerprint
 }
 
 // Reloader is implemented by the connectors that Connector returns. Its methods are

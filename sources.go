@@ -101,7 +101,7 @@ func open(ctx context.Context, cfg *config.Config, rules *shardkernel.Rules, o *
 	if err != nil {
 		return nil, errors.Join(err, s.closeUnlike(before.allSources()))
 	}
-	g := &generation{cfg: cfg, rules: rules, sources: s, kernel: kernel}
+	g := &generation{cfg: cfg, fingerprint: cfg.Fingerprint(), rules: rules, sources: s, kernel: kernel}
 	if err := g.check(ctx, before); err != nil {
 		return nil, errors.Join(err, g.discard(before))
 	}

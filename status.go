@@ -83,7 +83,7 @@ func (e *engine) status() Status {
 	g, reloads := e.current, e.reloads
 	e.mu.Unlock()
 	s := Status{
-		Generation: g.number, Since: g.since, RulesVersion: g.cfg.RulesVersion, Fingerprint: g.cfg.Fingerprint(),
+		Generation: g.number, Since: g.since, RulesVersion: g.cfg.RulesVersion, Fingerprint: g.fingerprint,
 		PlanCache: g.kernel.PlanCache(), Load: g.kernel.Load(), Reloads: reloads, Draining: e.drain.draining(),
 	}
 	member := map[string]string{}
