@@ -38,7 +38,12 @@ func registerModels(db *gorm.DB, acquire func() Rules) error {
 		c.Create().After("gorm:create").Before("gorm:save_after_associations").Register("sharding:forget_model", forgetModel),
 		c.Update().Before("gorm:update").Register("sharding:model", tellModels(acquire)),
 		c.Update().After("gorm:update").Before("gorm:save_after_associations").Register("sharding:forget_model", forgetModel),
-		c.Delete().Before("gorm:delete").Register("sharding:model", tellModels(acquire)),
+		c.Delete().Before("gorm:delete_before_associations").Register("sharding:parents", func(db *gorm.DB) {
+			if len(db.Statement.Selects) > 0 {
+				tellParents(db)
+			}
+		}),
+		c.Delete().After("gorm:delete_before_associations").Before("gorm:delete").Register("sharding:model", tellDelete(acquire)),
 		c.Delete().After("gorm:delete").Before("gorm:after_delete").Register("sharding:forget_model", forgetModel),
 		registerReads(db, acquire),
 	)

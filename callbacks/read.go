@@ -22,7 +22,9 @@ func registerReads(db *gorm.DB, acquire func() Rules) error {
 		c.Query().Before("gorm:query").Register("sharding:model", tellRead(acquire)),
 		c.Query().After("gorm:query").Before("gorm:preload").Register("sharding:parents", func(db *gorm.DB) {
 			forgetModel(db)
-			tellParents(db)
+			if len(db.Statement.Preloads) > 0 {
+				tellParents(db)
+			}
 		}),
 		c.Query().After("gorm:preload").Before("gorm:after_query").Register("sharding:forget_parents", forgetParents),
 		c.Row().Before("gorm:row").Register("sharding:model", tellRead(acquire)),
@@ -50,9 +52,11 @@ func tellRead(acquire func() Rules) func(*gorm.DB) {
 	}
 }
 
-// parents are the models that Preload reads the associations of.
+// parents are the models that Preload reads the associations of, or with which
+// associations are deleted.
 type parents struct {
 	context.Context
+	of     *gorm.Statement // that read them
 	table  string
 	schema *schema.Schema // nil where they are not known
 	value  reflect.Value
@@ -68,15 +72,30 @@ func (p *parents) Value(key any) any {
 	return p.Context.Value(key)
 }
 
-// tellParents puts the models that were just read into the context that GORM hands
-// on to the statements of Preload. Those of joined associations are others, and what
-// is read into another type has other fields.
+// tellDelete tells a DELETE of its models, or of those whose associations it deletes
+// along with them, as db.Select("Items").Delete(&order) does.
+func tellDelete(acquire func() Rules) func(*gorm.DB) {
+	tellModel := tellModels(acquire)
+	return func(db *gorm.DB) {
+		forgetParents(db)
+		stmt := db.Statement
+		if p, ok := stmt.Context.Value(parentsKey{}).(*parents); ok && p.schema != nil && db.Error == nil && stmt.Schema != nil && stmt.SQL.Len() == 0 && p.tell(stmt, acquire) {
+			return
+		}
+		tellModel(db)
+	}
+}
+
+// tellParents puts the models that were just read, or are being deleted, into the
+// context that GORM hands on to the statements of Preload, or of the associations
+// that are deleted along. Those of joined associations are others, and what is read
+// into another type has other fields.
 func tellParents(db *gorm.DB) {
 	stmt := db.Statement
-	if db.Error != nil || len(stmt.Preloads) == 0 {
+	if db.Error != nil {
 		return
 	}
-	p := &parents{Context: stmt.Context}
+	p := &parents{Context: stmt.Context, of: stmt}
 	if len(stmt.Joins) == 0 && stmt.Schema != nil && elementOf(stmt.ReflectValue) == stmt.Schema.ModelType {
 		p.table, p.schema, p.value = stmt.Table, stmt.Schema, stmt.ReflectValue
 	}
@@ -100,22 +119,23 @@ func elementOf(v reflect.Value) reflect.Type {
 }
 
 func forgetParents(db *gorm.DB) {
-	if p, ok := db.Statement.Context.(*parents); ok {
+	if p, ok := db.Statement.Context.(*parents); ok && p.of == db.Statement {
 		db.Statement.Context = p.Context
 	}
 }
 
-// tell tells a statement that reads an association of the parents which sharding
-// values its rows are declared to have.
-func (p *parents) tell(stmt *gorm.Statement, acquire func() Rules) {
+// tell tells a statement about an association of the parents which sharding values
+// its rows are declared to have. It reports whether it did.
+func (p *parents) tell(stmt *gorm.Statement, acquire func() Rules) bool {
 	of := &p.schema.Relationships
 	for _, list := range [][]*schema.Relationship{of.HasMany, of.HasOne, of.BelongsTo} {
 		for _, rel := range list {
 			if rel.FieldSchema.ModelType == stmt.Schema.ModelType && rel.Polymorphic == nil && p.tellOf(stmt, rel, acquire) {
-				return
+				return true
 			}
 		}
 	}
+	return false
 }
 
 // tellOf does so for one association. It reports false where the statement is not

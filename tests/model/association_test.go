@@ -5,6 +5,7 @@ package model_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -162,7 +163,28 @@ func TestTrustedModelsAskNoOtherNode(t *testing.T) {
 			t.Errorf("%s: %d rows, error %v, want %d rows; sent\n%s", tt.name, done.RowsAffected, done.Error, tt.rows, strings.Join(sent, "\n"))
 		}
 	}
-	if err := p.sharded.Model(order(2, 2)).Update("user_id", 3).Error; !errors.Is(err, sharding.ErrShardingKeyUpdate) {
+	// What is deleted along is that of the orders deleted, and nothing else.
+	p.must(t, seed(p.plain))
+	p.sent.take()
+	for _, db := range []*gorm.DB{p.sharded, p.plain} {
+		p.must(t, db.Unscoped().Select("Parts").Delete(&Basket{ID: 3, UserID: 3}).Error)
+	}
+	if sent := p.sent.take(); len(sent) != 2 {
+		t.Errorf("the nodes got\n%s", strings.Join(sent, "\n"))
+	}
+	for _, db := range []*gorm.DB{p.sharded, p.plain} {
+		p.must(t, db.Unscoped().Select("Parts").Delete([]Basket{{ID: 1, UserID: 1}, {ID: 5, UserID: 5}, {ID: 2, UserID: 2}}).Error)
+	}
+	if sent := p.sent.take(); len(sent) != 4 {
+		t.Errorf("the nodes got\n%s", strings.Join(sent, "\n"))
+	}
+	var kept, wanted []Line
+	p.must(t, p.sharded.Order("order_id").Find(&kept).Error)
+	p.must(t, p.plain.Order("order_id").Find(&wanted).Error)
+	if !reflect.DeepEqual(kept, wanted) {
+		t.Errorf("lines %v, want %v", kept, wanted)
+	}
+	if err := p.sharded.Model(order(4, 4)).Update("user_id", 3).Error; !errors.Is(err, sharding.ErrShardingKeyUpdate) {
 		t.Errorf("a move of a trusted model: error %v", err)
 	}
 }

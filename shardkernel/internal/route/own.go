@@ -59,12 +59,12 @@ func (p *Program) compileKeyed() {
 // ownNodes narrows the nodes of a write by primary key to those of the part that
 // is planned. It changes nothing where they are not known.
 func (p *Program) ownNodes(e *evaluation, in *Input, sets []nodeSet) (own, error) {
-	if p.stmt.Select != nil {
-		return p.ownRead(e, in, sets), nil
-	}
 	r := p.refs[0]
 	m := in.Model
-	if m != nil && m.Table != r.rule.Name {
+	if p.stmt.Select != nil || m != nil && m.Associated && !p.moves {
+		return p.ownRead(e, in, sets), nil
+	}
+	if m != nil && (m.Table != r.rule.Name || m.Associated) {
 		m = nil
 	}
 	if m == nil && !p.moves || e.hinted || sets[0].count() < 2 {

@@ -5,9 +5,9 @@ import (
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 )
 
-// ownRead narrows the nodes of a read to those of the part that is planned, where
-// WHERE gives the primary keys of models, or of the rows that models are associated
-// with. Without a declaration there is one such model, and the others are asked where
+// ownRead narrows the nodes of a read, or of a write to what models are associated
+// with, to those of the part that is planned, where WHERE gives the primary keys of
+// models, or of the rows that models are associated with. Without a declaration there is one such model, and the others are asked where
 // its node does not have the row. It changes nothing where the nodes are not known.
 func (p *Program) ownRead(e *evaluation, in *Input, sets []nodeSet) own {
 	r, m := p.refs[0], in.Model
