@@ -169,6 +169,11 @@ func nodeAt(t *rule.Table, source string, preferred []int) int {
 	return slices.IndexFunc(t.Nodes, func(n rule.Node) bool { return n.DataSource == source })
 }
 
+// distinct reports whether the rows of the answer are made distinct. The server makes
+// a BIGINT of a BIT then, which the header of an answer without rows does not show.
+// Measured on MariaDB 10.11.
+func (p *Program) distinct() bool { return p.stmt.Select != nil && p.stmt.Select.Distinct }
+
 // gatheredColumns returns the columns of a table that the statement, in lower case,
 // may need; nil when they are not known or may mean something else. One found too many, as in a literal, is
 // carried in vain.
@@ -181,7 +186,7 @@ func (p *Program) gatheredColumns(t *value.Table, text string) []*value.Column {
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		named := parse.HoldsName(text, c.Name)
-		if named && !p.bitTravels(c) {
+		if named && !p.bitTravels(c) || (named || star) && c.Class == value.ClassBit && p.distinct() {
 			return nil
 		}
 		if named || star && !c.Invisible {
