@@ -32,6 +32,12 @@ var answeredForms = map[string]string{
 	"WITH TIES behind OFFSET":                               "SELECT qty FROM items ORDER BY qty OFFSET 3 ROWS FETCH NEXT 1 ROW WITH TIES",
 	"WITH TIES of one node":                                 "SELECT qty FROM items WHERE uid = 9 ORDER BY qty FETCH FIRST ROW WITH TIES",
 	"WITH TIES behind a UNION":                              "SELECT qty FROM items UNION ALL SELECT region_id FROM orders ORDER BY 1 FETCH FIRST 2 ROWS WITH TIES",
+	"= ANY":                                                 "SELECT uid, id FROM orders WHERE uid = ANY (SELECT order_id FROM items WHERE qty = 1) ORDER BY uid, id",
+	"<> ALL":                                                "SELECT uid, id FROM orders WHERE orders.region_id <> ALL (SELECT qty FROM items WHERE qty > 1) ORDER BY uid, id",
+	"<> ALL over NULL":                                      "SELECT uid, id FROM orders WHERE small > 1 AND region_id != ALL (SELECT qty FROM items) ORDER BY uid, id",
+	"= SOME of no rows":                                     "SELECT COUNT(*) FROM orders WHERE (region_id = SOME (SELECT qty FROM items WHERE cost = 77)) OR id < 7",
+	"a subquery over the same table":                        "SELECT uid, id FROM orders WHERE uid IN (SELECT items.order_id FROM items JOIN orders o ON o.uid = items.uid WHERE o.small = 1) ORDER BY uid, id",
+	"BETWEEN before = ANY":                                  "SELECT uid, id FROM orders WHERE small BETWEEN 0 AND region_id = ANY (SELECT qty FROM items WHERE qty > 1) ORDER BY uid, id",
 	"a subquery whose values are equated with a small text": "SELECT id, name FROM region WHERE id IN (SELECT qty FROM items WHERE product = '1.5' OR cost <> 2.25)",
 }
 

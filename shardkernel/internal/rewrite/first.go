@@ -56,7 +56,7 @@ func (t *Template) Precede(args []any, meta route.Meta, compile func(text string
 		p.Subqueries = append(p.Subqueries, *planned)
 		marker := "?"
 		if s.Use == parse.SubqueryList {
-			marker = "(?)"
+			marker = s.As + "(?)"
 		}
 		edits = append(edits, edit{Span: s.Span, text: marker, args: []any{planned.Place}})
 	}
@@ -130,7 +130,7 @@ func (s *subquery) concerns(inner *Template) bool {
 		if name == "" {
 			name = table.Name
 		}
-		if parse.HoldsName(text, strings.ToLower(name)) && !inner.calls(name) {
+		if parse.Qualifies(text, strings.ToLower(name)) && !inner.calls(name) {
 			return true
 		}
 		logical, _ := s.outer.program.Logical(i)
