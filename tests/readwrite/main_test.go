@@ -99,14 +99,7 @@ func (g *groups) open(t *testing.T, options ...sharding.Option) *groups {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options = append(options, sharding.WithUnitTrace(func(_ context.Context, u sharding.UnitTrace) {
-		if u.Err != nil {
-			g.failed.Add(1)
-		}
-		g.mu.Lock()
-		g.sent = append(g.sent, u.DataSource)
-		g.mu.Unlock()
-	}))
+	options = append(options, sharding.WithUnitTrace(g.trace))
 	g.plugin, g.db = sharding.Register(g.cfg, options...), db
 	if err := db.Use(g.plugin); err != nil {
 		t.Fatal(err)
@@ -118,6 +111,16 @@ func (g *groups) open(t *testing.T, options ...sharding.Option) *groups {
 		}
 	})
 	return g
+}
+
+// trace notes who was sent a unit.
+func (g *groups) trace(_ context.Context, u sharding.UnitTrace) {
+	if u.Err != nil {
+		g.failed.Add(1)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.sent = append(g.sent, u.DataSource)
 }
 
 // run runs statements in a database of one server, past the plugin.
