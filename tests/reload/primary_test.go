@@ -132,6 +132,18 @@ func (p *pair) position(t *testing.T, name string) (position string) {
 	return position
 }
 
+// sent counts the writes and transactions that a server was sent, also in vain.
+func (p *pair) sent(t *testing.T, name string) (counts string) {
+	t.Helper()
+	db := p.raw(t, name)
+	defer db.Close()
+	const query = "SELECT GROUP_CONCAT(variable_name, '=', variable_value ORDER BY variable_name) FROM information_schema.global_status WHERE variable_name IN ('Com_insert', 'Com_update', 'Com_delete', 'Com_replace', 'Com_begin')"
+	if err := db.QueryRowContext(t.Context(), query).Scan(&counts); err != nil {
+		t.Fatal(err)
+	}
+	return counts
+}
+
 // promote makes the replica the primary: the former one is closed to writes, the
 // replica catches up and is put into its place, by configuration.
 func (p *pair) promote(t *testing.T, from, to string) {
@@ -151,6 +163,7 @@ func TestWritesFollowThePrimaryThatTheConfigurationNames(t *testing.T) {
 	stored := map[int64]bool{}
 	var wg sync.WaitGroup
 	var failed, written atomic.Int64
+	var swapped atomic.Bool
 	var lastly atomic.Pointer[error]
 	store := func(orders ...Order) {
 		mu.Lock()
@@ -168,6 +181,7 @@ func TestWritesFollowThePrimaryThatTheConfigurationNames(t *testing.T) {
 		wg.Go(func() {
 			for i := n; ctx.Err() == nil; i++ {
 				orders := []Order{{UserID: i}, {UserID: i + 1}}
+				after := swapped.Load()
 				var err error
 				if n%2 == 0 {
 					err = p.db.WithContext(detached).Create(&orders).Error
@@ -181,6 +195,9 @@ func TestWritesFollowThePrimaryThatTheConfigurationNames(t *testing.T) {
 				}
 				// The former primary is closed to writes for a moment.
 				if err != nil {
+					if after {
+						t.Errorf("a write that began when Reload had returned: %v", err)
+					}
 					failed.Add(1)
 					lastly.Store(&err)
 					time.Sleep(time.Millisecond)
@@ -211,7 +228,9 @@ func TestWritesFollowThePrimaryThatTheConfigurationNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	store(kept)
-	late := p.db.WithContext(detached).Begin()
+	late, idle := p.db.WithContext(detached).Begin(), p.db.WithContext(detached).Begin()
+	defer late.Rollback()
+	defer idle.Rollback()
 	if err := late.Create(&Order{UserID: 2}).Error; err != nil {
 		t.Fatal(err)
 	}
@@ -219,14 +238,34 @@ func TestWritesFollowThePrimaryThatTheConfigurationNames(t *testing.T) {
 	p.catchUp(t, "b", "a")
 	p.run(t, "b", "STOP SLAVE", "SET GLOBAL read_only = 0")
 	p.promote(t, "a", "b")
+	swapped.Store(true)
 	before := p.position(t, "a")
-	// It would finish on the old primary, but for that being closed to writes.
+	// It ends on the old primary, where it has begun, but for that being closed to
+	// writes; another one has begun nowhere yet.
+	if err := late.Create(&Order{UserID: 3}).Error; err == nil {
+		t.Error("the transaction on the former primary writes to another")
+	}
 	if err := late.Commit().Error; err == nil {
 		t.Error("the transaction on the former primary has committed")
 	}
+	moved := Order{UserID: 4}
+	if err := idle.Create(&moved).Error; err != nil {
+		t.Error(err)
+	}
+	if err := idle.Commit().Error; err != nil {
+		t.Error(err)
+	}
+	store(moved)
+	// Those of the writers, too, may still be open there.
+	await(t, "transactions on the former primary to end", func() bool { return p.plugin.Status().Draining == 0 })
+	sent := p.sent(t, "a")
+	progress()
 	progress()
 	if after := p.position(t, "a"); after != before {
 		t.Errorf("the former primary was at %s when Reload returned, and is at %s now", before, after)
+	}
+	if after := p.sent(t, "a"); after != sent {
+		t.Errorf("the former primary has been sent writes, %q before and %q now", sent, after)
 	}
 	p.run(t, "a", "SET GLOBAL gtid_slave_pos = @@gtid_binlog_pos")
 	if err := p.servers["a"].Follow(t.Context(), p.servers["b"]); err != nil {
