@@ -199,7 +199,7 @@ func (p *Program) classify() error {
 					continue
 				}
 				return fault.Unsupported("tables "+ref.Name+" and others", "they live in different data sources",
-					"read them with separate statements")
+					"read them with separate statements, or make a small table a broadcast table")
 			}
 			p.single = source
 		}
