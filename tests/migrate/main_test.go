@@ -53,7 +53,13 @@ type cluster struct {
 
 func newCluster(t *testing.T, name string) *cluster {
 	t.Helper()
-	c := &cluster{servers: mariadb.Shared(t, 2), name: name}
+	return clusterOn(t, name, mariadb.Shared(t, 2))
+}
+
+// clusterOn is a cluster on servers for ds0 and ds1.
+func clusterOn(t *testing.T, name string, servers []*mariadb.Server) *cluster {
+	t.Helper()
+	c := &cluster{servers: servers, name: name}
 	for i := range c.servers {
 		if err := c.servers[i].CreateDatabase(t.Context(), c.database(i)); err != nil {
 			t.Fatal(err)
