@@ -111,6 +111,7 @@ var once = map[string]string{
 	"a DOUBLE UNSIGNED that is read through a UNION":                            "SELECT kinds.dbl2 DIV 2 FROM orders LEFT JOIN kinds ON orders.uid",
 	"groups of a NO PAD collation, which a server finds by sorting":             "SELECT label, COUNT(DISTINCT latin, flags) FROM orders GROUP BY label",
 	"an illegal mix of collations in a part of a list":                          "SELECT login FROM people WHERE login IN ('10', N'😀') ORDER BY n DESC",
+	"a name around a subquery that a deeper block gives another table":          "SELECT x.uid, x.id FROM items x WHERE id = 3 OR EXISTS (SELECT 1 FROM people s WHERE s.n = x.uid AND EXISTS (SELECT u.uid FROM (SELECT uid AS k, x.* FROM items x) u WHERE u.k = s.n)) ORDER BY x.uid DESC, x.id",
 	"DISTINCT of a BIT of gathered rows":                                        "SELECT DISTINCT id, latin, bits FROM orders ORDER BY bits DESC, id",
 	"a BIT that an expression chooses, which is shown by the plan":              "SELECT NULLIF(orders.bits, 9) AS e0, orders.ts FROM orders LEFT JOIN items USING (uid) WHERE items.uid NOT BETWEEN 9 AND 9223372036854775800 ORDER BY items.cost",
 	"a sort by texts of a NO PAD collation that end in U+0000":                  "SELECT id, label FROM orders ORDER BY label DESC, id",

@@ -152,11 +152,12 @@ func (s *subquery) concerns(inner *Template) bool {
 	return s.outer.stmt.Scopes[0].Derived
 }
 
-// calls reports whether a table of the statement goes by the name.
+// calls reports whether a table of the outermost block goes by the name, so that
+// every block within means that one by it.
 func (t *Template) calls(name string) bool {
 	for i := range t.stmt.Tables {
 		table := &t.stmt.Tables[i]
-		if strings.EqualFold(table.Alias, name) || table.Alias == "" && strings.EqualFold(table.Name, name) {
+		if table.Scope == 0 && (strings.EqualFold(table.Alias, name) || table.Alias == "" && strings.EqualFold(table.Name, name)) {
 			return true
 		}
 	}
