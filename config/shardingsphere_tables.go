@@ -362,6 +362,9 @@ func shardingType(kind string, props document) (why, remedy string) {
 	switch kind {
 	case "INLINE", "COMPLEX_INLINE":
 		setDefault(props, "allowRangeQuery", false, "allow-range-query-with-inline-sharding")
+		setDefault(props, "arithmetic", "java")
+	case "HINT_INLINE":
+		setDefault(props, "arithmetic", "java")
 	case "AUTO_INTERVAL":
 		setDefault(props, "rounding", "shardingSphere")
 	case "MOD", "HASH_MOD":
@@ -375,6 +378,9 @@ func shardingType(kind string, props document) (why, remedy string) {
 				}
 				delete(props, key)
 			}
+		}
+		if kind == "MOD" {
+			setDefault(props, "arithmetic", "java")
 		}
 	case "CLASS_BASED", "COSID_MOD", "COSID_INTERVAL", "COSID_INTERVAL_SNOWFLAKE":
 		return kind + " is a class of Java", "write the algorithm in Go, add it by sharding.WithAlgorithm, and use its name as type"

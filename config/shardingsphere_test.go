@@ -29,7 +29,7 @@ func TestShardingSphereFileLoadsUnchanged(t *testing.T) {
 	first := source("1:3307)/demo_ds_0", 20)
 	first.ConnMaxLifetime, first.ConnMaxIdleTime = 30*time.Minute, 0
 	inline := func(expression string) Algorithm {
-		return Algorithm{Type: "INLINE", Props: map[string]any{"algorithm-expression": expression, "allowRangeQuery": false}}
+		return Algorithm{Type: "INLINE", Props: map[string]any{"algorithm-expression": expression, "allowRangeQuery": false, "arithmetic": "java"}}
 	}
 	want := &Config{
 		DataSources: map[string]DataSource{
@@ -75,12 +75,12 @@ func TestShardingSphereFileLoadsUnchanged(t *testing.T) {
 				"t_order_inline":      inline("t_order_$->{order_id % 2}"),
 				"t_order_item_inline": inline("t_order_item_${order_id % 2}"),
 				"t_account_inline": {Type: "INLINE", Props: map[string]any{
-					"algorithm-expression": "t_account_${account_id % 2}", "allow-range-query-with-inline-sharding": true,
+					"algorithm-expression": "t_account_${account_id % 2}", "allow-range-query-with-inline-sharding": true, "arithmetic": "java",
 				}},
 				"by_place": {Type: "COMPLEX_INLINE", Props: map[string]any{
-					"sharding-columns": "country, city", "algorithm-expression": "ds_${(country + city) % 2}", "allowRangeQuery": false,
+					"sharding-columns": "country, city", "algorithm-expression": "ds_${(country + city) % 2}", "allowRangeQuery": false, "arithmetic": "java",
 				}},
-				"by_hint": {Type: "HINT_INLINE", Props: map[string]any{"algorithm-expression": "t_place_${value % 2}"}},
+				"by_hint": {Type: "HINT_INLINE", Props: map[string]any{"algorithm-expression": "t_place_${value % 2}", "arithmetic": "java"}},
 				"by_hash": {Type: "HASH_MOD", Props: map[string]any{"sharding-count": 4}},
 			},
 			KeyGenerators: map[string]KeyGenerator{
@@ -164,12 +164,16 @@ rules:
 				if a.Props["javaType"] != "integer" {
 					t.Errorf("%v", a.Props)
 				}
+			case "MOD", "HINT_INLINE":
+				if a.Props["arithmetic"] != "java" {
+					t.Errorf("%v", a.Props)
+				}
 			case "AUTO_INTERVAL":
 				if a.Props["rounding"] != "shardingSphere" {
 					t.Errorf("%v", a.Props)
 				}
 			case "INLINE", "COMPLEX_INLINE":
-				if a.Props["allowRangeQuery"] != false {
+				if a.Props["allowRangeQuery"] != false || a.Props["arithmetic"] != "java" {
 					t.Errorf("%v", a.Props)
 				}
 			}

@@ -47,8 +47,13 @@ type machine struct {
 // Math.abs, Math.floorMod, Long.valueOf, Long.parseLong, Integer.valueOf,
 // Integer.parseInt and String.valueOf, and floorMod, which is never negative
 // for a positive divisor. Where Java would wrap around (an int that does not
-// fit) evaluation fails instead.
+// fit) evaluation fails instead; CompileAs computes as Java does.
 func Compile(text string, columns []string) (*Template, error) {
+	return CompileAs(text, columns, Exact)
+}
+
+// CompileAs is Compile for numbers of which Java's arithmetic may be wanted.
+func CompileAs(text string, columns []string, arithmetic Arithmetic) (*Template, error) {
 	items, err := scan(text)
 	if err != nil {
 		return nil, err
@@ -56,7 +61,7 @@ func Compile(text string, columns []string) (*Template, error) {
 	if len(items) > 1 {
 		return nil, fmt.Errorf("inline expression %q: a comma outside ${…}; a sharding expression gives one name", abbreviate(text))
 	}
-	tr := newTranslator(columns)
+	tr := newTranslator(columns, arithmetic)
 	t := &Template{text: text}
 	for _, p := range items[0] {
 		if !p.code {

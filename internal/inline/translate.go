@@ -91,12 +91,17 @@ type translator struct {
 	// period is such that the results depend only on the variables modulo it; 0
 	// when there is no such number or it is too large.
 	period int64
+
+	arithmetic Arithmetic
+	code       string            // of the part at hand, as it was written
+	kinds      map[ast.Node]kind // of translated nodes that are no Long, where arithmetic is Java's
 }
 
 // newTranslator knows the given columns, or takes every name for a column when
 // columns is nil.
-func newTranslator(columns []string) *translator {
+func newTranslator(columns []string, arithmetic Arithmetic) *translator {
 	t := &translator{
+		arithmetic: arithmetic, kinds: map[ast.Node]kind{},
 		config: conf.CreateNew(),
 		any:    columns == nil,
 		used:   map[string]bool{},
@@ -119,6 +124,7 @@ func (t *translator) compile(text string, p part) (*vm.Program, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.code = p.text
 	tree, err := parser.ParseWithConfig(code, t.config)
 	if err != nil {
 		return nil, libraryError(text, p, err)
@@ -155,7 +161,9 @@ func refuse(n ast.Node, format string, args ...any) error {
 func (t *translator) node(n ast.Node) (ast.Node, error) {
 	switch n := n.(type) {
 	case *ast.IntegerNode:
-		return constant(n, int64(n.Value)), nil
+		number := constant(n, int64(n.Value))
+		t.kinds[number] = literal(t.code, n)
+		return number, nil
 	case *ast.StringNode:
 		return constant(n, n.Value), nil
 	case *ast.IdentifierNode:
@@ -192,6 +200,9 @@ func (t *translator) variable(n *ast.IdentifierNode) (ast.Node, error) {
 	t.used[name] = true
 	v := &ast.IdentifierNode{Value: name}
 	v.SetLocation(n.Location())
+	if t.arithmetic == JavaInteger {
+		t.kinds[v] = kindInteger
+	}
 	return v, nil
 }
 
@@ -290,6 +301,7 @@ func (t *translator) conditional(n *ast.ConditionalNode) (ast.Node, error) {
 		}
 		*child = translated
 	}
+	t.kinds[n] = joined(t.kinds[n.Exp1], t.kinds[n.Exp2])
 	return n, nil
 }
 
@@ -351,6 +363,10 @@ func (t *translator) invoke(n ast.Node, name string, f function, arguments ...as
 	if len(arguments) < f.least || len(arguments) > f.most {
 		return nil, refuse(n, "%s has the wrong number of arguments", name)
 	}
+	of := kindLong
+	if t.arithmetic != Exact {
+		name, f, of = t.java(name, f, arguments)
+	}
 	// No column can have this name, so none can hide the function.
 	name = "$" + name
 	t.config.Functions[name] = &builtin.Function{Name: name, Func: f.call}
@@ -358,6 +374,7 @@ func (t *translator) invoke(n ast.Node, name string, f function, arguments ...as
 	callee.SetLocation(n.Location())
 	out := &ast.CallNode{Callee: callee, Arguments: arguments}
 	out.SetLocation(n.Location())
+	t.kinds[out] = of
 	return out, nil
 }
 

@@ -91,6 +91,50 @@ func TestXXHashKnowsNoTypes(t *testing.T) {
 	}
 }
 
+// Number.longValue of Java keeps the lowest 64 bits, so that ShardingSphere takes an
+// integer beyond a Long for a negative one. A text it reads whole.
+func TestModWrapsAroundWhereJavaDoes(t *testing.T) {
+	s := newSharder(t, "MOD", Props{"shardingCount": 3, "arithmetic": "java"}, partitions(3)...)
+	for _, tt := range []struct {
+		value Value
+		want  int
+	}{
+		{Uint(math.MaxUint64), 2}, // -1
+		{Uint(1 << 63), 1},        // the smallest Long
+		{Int(math.MaxInt64), 1},   // as it is
+		{Int(-1), 2},              // likewise
+		{Text("18446744073709551615"), 0},
+	} {
+		if got, err := s.Shard(tt.value); err != nil || got != tt.want {
+			t.Errorf("%s: node %d, %v; want %d", tt.value, got, err, tt.want)
+		}
+	}
+	exact := newSharder(t, "MOD", Props{"shardingCount": 3}, partitions(3)...)
+	if got, err := exact.Shard(Uint(math.MaxUint64)); err != nil || got != 0 {
+		t.Errorf("exact: node %d, %v", got, err)
+	}
+}
+
+func TestInlineComputesAsItsPropertiesSay(t *testing.T) {
+	const id = int64(1<<62 + 12345)
+	for _, tt := range []struct {
+		props Props
+		want  int
+	}{
+		{Props{}, 4},
+		{Props{"arithmetic": "java"}, 1},
+	} {
+		props := Props{"expression": "t_${floorMod(id * 31, 5)}"}
+		for name, value := range tt.props {
+			props[name] = value
+		}
+		s := newSharder(t, "INLINE", props, partitions(5)...)
+		if got, err := s.Shard(Int(id)); err != nil || got != tt.want {
+			t.Errorf("%v: node %d, %v; want %d", tt.props, got, err, tt.want)
+		}
+	}
+}
+
 func TestModRoundsDownOverTheWholeRange(t *testing.T) {
 	s := newSharder(t, "MOD", Props{"shardingCount": 4}, "t_3", "t_02", "t_1", "t_000")
 	tests := []struct {

@@ -21,6 +21,7 @@ import (
 //	                 t_order_${(user_id + order_id) % 8}
 //	allowRangeQuery  true by default; false refuses a range of one of the
 //	                 columns, which is ShardingSphere's default
+//	arithmetic, javaType  as for INLINE, the type that of all columns
 //
 // Every column of the expression must be fixed by values, or by a closed range
 // of few integers, for the targets to be narrowed: to those of every combination
@@ -29,6 +30,7 @@ type complexInline struct {
 	columns    []string // lower case; nil for those of the strategy
 	expression string
 	ranges     bool
+	arithmetic inline.Arithmetic
 }
 
 func newComplexInline(props Props) (Algorithm, error) {
@@ -40,10 +42,11 @@ func newComplexInline(props Props) (Algorithm, error) {
 	for _, column := range r.Texts("columns") {
 		a.columns = append(a.columns, strings.ToLower(column))
 	}
+	a.arithmetic = readArithmetic(r)
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	if _, err := inline.Compile(a.expression, a.columns); err != nil {
+	if _, err := inline.CompileAs(a.expression, a.columns, a.arithmetic); err != nil {
 		return nil, fmt.Errorf("property %q: %w", "expression", err)
 	}
 	return a, nil
@@ -54,7 +57,7 @@ func (a *complexInline) BindColumns(columns, targets []string) (ComplexSharder, 
 		return nil, fmt.Errorf("property columns of COMPLEX_INLINE names %s, but the columns of the strategy are %s",
 			strings.Join(a.columns, ", "), strings.Join(columns, ", "))
 	}
-	template, err := inline.Compile(a.expression, nil)
+	template, err := inline.CompileAs(a.expression, nil, a.arithmetic)
 	if err != nil {
 		return nil, err
 	}

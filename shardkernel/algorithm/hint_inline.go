@@ -16,7 +16,7 @@ const hintVariable = "value"
 //
 // Property: expression (algorithm-expression), ${value} by default, so that the
 // value is the name of the target. The one variable is value. A text that spells
-// an integer can be computed with.
+// an integer can be computed with. arithmetic and javaType are as for INLINE.
 type hintInline struct {
 	expression string
 	template   *inline.Template
@@ -26,10 +26,11 @@ func newHintInline(props Props) (Algorithm, error) {
 	r := ReadProps(props)
 	r.alias("expression", "algorithmExpression")
 	a := &hintInline{expression: r.StringOr("expression", "${"+hintVariable+"}")}
+	arithmetic := readArithmetic(r)
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	template, err := inline.Compile(a.expression, nil)
+	template, err := inline.CompileAs(a.expression, nil, arithmetic)
 	if err != nil {
 		return nil, fmt.Errorf("property %q: %w", "expression", err)
 	}

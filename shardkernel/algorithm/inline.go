@@ -25,6 +25,10 @@ type ColumnChecker interface {
 //	allowRangeQuery  true by default: a closed range of few integers asks the
 //	                 targets of those, any other range asks all targets; false
 //	                 refuses ranges, which is ShardingSphere's default
+//	arithmetic       exact by default: integers have any size; java: results wrap
+//	                 around as Java's do, which places rows where ShardingSphere does
+//	javaType         of arithmetic java: the type of the column's values there,
+//	                 long by default, or integer
 //
 // The expression may use one column. Integers and texts have their own type in
 // it, and a text that spells an integer can be computed with. Dates and times
@@ -40,10 +44,11 @@ func newInline(props Props) (Algorithm, error) {
 	r.alias("expression", "algorithmExpression")
 	r.alias("allowRangeQuery", "allowRangeQueryWithInlineSharding")
 	a := &inlineAlgorithm{expression: r.String("expression"), ranges: r.BoolOr("allowRangeQuery", true)}
+	arithmetic := readArithmetic(r)
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	template, err := inline.Compile(a.expression, nil)
+	template, err := inline.CompileAs(a.expression, nil, arithmetic)
 	if err != nil {
 		return nil, fmt.Errorf("property %q: %w", "expression", err)
 	}
@@ -52,6 +57,18 @@ func newInline(props Props) (Algorithm, error) {
 	}
 	a.template = template
 	return a, nil
+}
+
+// readArithmetic reads how expressions compute.
+func readArithmetic(r *Reader) inline.Arithmetic {
+	java, javaType := r.OneOf("arithmetic", "exact", "java") == "java", r.OneOf("javaType", "long", "integer")
+	switch {
+	case !java:
+		return inline.Exact
+	case javaType == "integer":
+		return inline.JavaInteger
+	}
+	return inline.JavaLong
 }
 
 // CheckColumn reports an expression that uses another column.

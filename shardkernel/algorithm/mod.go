@@ -14,12 +14,20 @@ const maxShardingCount = 1 << 20
 //
 // The target of the remainder i is the one whose name ends in the number i.
 //
-// Property: shardingCount, required, from 1 to 1,048,576.
-type mod struct{ numbering }
+// Properties:
+//
+//	shardingCount  required, from 1 to 1,048,576
+//	arithmetic     exact by default; java: an integer beyond Java's Long counts as
+//	               the negative one of its lowest 64 bits, as with ShardingSphere
+type mod struct {
+	numbering
+	wraps bool
+}
 
 func newMod(props Props) (Algorithm, error) {
 	r := ReadProps(props)
-	m := &mod{numbering{count: r.Int("shardingCount", 1, maxShardingCount)}}
+	m := &mod{numbering: numbering{count: r.Int("shardingCount", 1, maxShardingCount)}}
+	m.wraps = r.OneOf("arithmetic", "exact", "java") == "java"
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
@@ -31,14 +39,20 @@ func (m *mod) Bind(targets []string) (Sharder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &modSharder{byRemainder: byRemainder}, nil
+	return &modSharder{byRemainder: byRemainder, wraps: m.wraps}, nil
 }
 
-type modSharder struct{ byRemainder []int }
+type modSharder struct {
+	byRemainder []int
+	wraps       bool
+}
 
 // Shard takes integers, and texts that spell one.
 func (s *modSharder) Shard(v Value) (int, error) {
 	count := int64(len(s.byRemainder))
+	if s.wraps && v.Kind() == KindUint {
+		v = Int(int64(v.num))
+	}
 	switch v.Kind() {
 	case KindInt:
 		r := int64(v.num) % count
