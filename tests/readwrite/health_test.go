@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"gorm.io/gorm/logger"
+
 	"github.com/gormshard/sharding"
 	"github.com/gormshard/sharding/config"
 	"github.com/gormshard/sharding/tests/mariadb"
@@ -69,6 +71,8 @@ func (g *groups) reads(t *testing.T, first bool) {
 func TestAReplicaThatStandsOrLagsAnswersNoReads(t *testing.T) {
 	g := newGroups(t, "lag")
 	g.cfg.ReadwriteSplitting.Health = quick
+	l := new(told)
+	g.logger = logger.New(l, logger.Config{LogLevel: logger.Info})
 	g.open(t)
 	replica := g.replicas[0]
 	check := func(err error) {
@@ -93,7 +97,7 @@ func TestAReplicaThatStandsOrLagsAnswersNoReads(t *testing.T) {
 	check(replica.Delay(t.Context(), time.Minute))
 	g.becomes(t, true, 10*time.Second) // it has nothing to be behind of
 	g.run(t, g.primary, 0, "INSERT INTO t_order VALUES (2, 2)")
-	g.becomes(t, false, 15*time.Second)
+	g.becomes(t, false, 5*time.Second)
 	if s := g.replica(t); s.Lag < time.Second || !strings.Contains(s.Reason, "behind") {
 		t.Errorf("with a delay: %+v", s)
 	}
@@ -102,6 +106,42 @@ func TestAReplicaThatStandsOrLagsAnswersNoReads(t *testing.T) {
 	check(replica.CatchUp(t.Context(), g.primary))
 	g.becomes(t, true, 10*time.Second)
 	g.reads(t, true)
+
+	// It has been out three times, and all that is told.
+	if s := g.replica(t); s.Outs != 3 || s.Reason != "" || time.Since(s.Since) > time.Minute {
+		t.Errorf("state %+v", s)
+	}
+	for line, want := range map[string]int{
+		"replica ds0_r0 of ds0 answers no reads: ": 3, "replica ds1_r0 of ds1 answers no reads: ": 3,
+		"replica ds0_r0 of ds0 answers reads": 4, "replica ds0_r1 of ds0 answers reads": 1,
+	} {
+		if n := l.count(line); n != want {
+			t.Errorf("%q is logged %d times, want %d", line, n, want)
+		}
+	}
+}
+
+// told keeps what is logged.
+type told struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *told) Printf(format string, values ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, fmt.Sprintf(format, values...))
+}
+
+func (l *told) count(text string) (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, line := range l.lines {
+		if strings.Contains(line, text) {
+			n++
+		}
+	}
+	return n
 }
 
 // everyWay is a read in each way that leads to a replica, whose answer is 2.

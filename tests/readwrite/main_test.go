@@ -38,6 +38,7 @@ type groups struct {
 	replicas []*mariadb.Server
 	name     string
 	cfg      *config.Config
+	logger   logger.Interface
 	plugin   *sharding.Plugin
 	db       *gorm.DB
 
@@ -51,7 +52,7 @@ type groups struct {
 func newGroups(t *testing.T, name string) *groups {
 	t.Helper()
 	primary, replicas := mariadb.SharedReplicated(t, 2)
-	g := &groups{primary: primary, replicas: replicas, name: name}
+	g := &groups{primary: primary, replicas: replicas, name: name, logger: logger.Discard}
 	byKey := func(column string) *config.Strategy {
 		return &config.Strategy{Standard: &config.Standard{Column: column, Algorithm: "by_id"}}
 	}
@@ -95,7 +96,7 @@ func (g *groups) configure(change func(name string, group *config.Group)) {
 // open starts the plugin.
 func (g *groups) open(t *testing.T, options ...sharding.Option) *groups {
 	t.Helper()
-	db, err := gorm.Open(gormmysql.Open(g.primary.DSN(g.name+"_0")), &gorm.Config{Logger: logger.Discard})
+	db, err := gorm.Open(gormmysql.Open(g.primary.DSN(g.name+"_0")), &gorm.Config{Logger: g.logger})
 	if err != nil {
 		t.Fatal(err)
 	}
