@@ -95,6 +95,10 @@ func (e *engine) reload(ctx context.Context, cfg *config.Config, opts []ReloadOp
 	}
 	g, err := before.next(ctx, cfg, e.options, e.caller, opts)
 	if err != nil {
+		// A dial that the context ends may say no more than that it took too long.
+		if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
+			err = errors.Join(cause, err)
+		}
 		e.refused(err)
 		return false, err
 	}

@@ -63,6 +63,35 @@ func TestAReloadIsGivenUpWithItsContext(t *testing.T) {
 	s.reload(t, func(c *config.Config) { c.Props.MaxNodes = 9 })
 }
 
+// The network says of a dial that its context has ended no more than that it took too
+// long, and Close ends one likewise.
+func TestAReloadThatIsGivenUpWhileItDialsSaysWhy(t *testing.T) {
+	s := newShop(t, "dials")
+	dialling := make(chan struct{})
+	mysql.RegisterDialContext("unreachable", func(ctx context.Context, _ string) (net.Conn, error) {
+		select {
+		case dialling <- struct{}{}:
+		case <-ctx.Done():
+		}
+		<-ctx.Done()
+		return nil, errors.New("i/o timeout")
+	})
+	dsn, err := mysql.ParseDSN(string(s.cfg.DataSources["ds1"].DSN))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dsn.Net = "unreachable"
+	waits := s.changed(func(c *config.Config) { c.DataSources["ds9"] = config.DataSource{DSN: config.DSN(dsn.FormatDSN())} })
+	ctx, cancel := context.WithCancel(t.Context())
+	reloaded := make(chan error)
+	go func() { reloaded <- s.plugin.ReloadContext(ctx, waits) }()
+	<-dialling
+	cancel()
+	if err := <-reloaded; !errors.Is(err, context.Canceled) || !errors.Is(s.plugin.Status().Reloads.Err, context.Canceled) {
+		t.Errorf("%v, in the status %v", err, s.plugin.Status().Reloads.Err)
+	}
+}
+
 // A configuration is in force although its reload no longer waits for what began
 // before.
 func TestAContextEndsTheWaitForFormerStatements(t *testing.T) {
