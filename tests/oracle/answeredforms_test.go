@@ -11,6 +11,7 @@ import (
 // for. They must be alike, and not refused.
 var answeredForms = map[string]string{
 	"MAX of a BIT without groups":                           "SELECT MAX(bits), MIN(bits), MIN(NULLIF(bits, 9)) FROM orders",
+	"MAX of an ENUM of groups that a node has one of":       "SELECT COUNT(*) AS n, MAX(status), MIN(flags) FROM orders WHERE uid IN (9007199254740993, 17, -1, -9) GROUP BY uid ORDER BY n DESC, uid",
 	"MAX of a BIT over no rows":                             "SELECT MAX(bits) FROM orders WHERE small > 200",
 	"MAX of a BIT in a join that is not bound":              "SELECT MAX(x.bits), MIN(x.price) FROM orders JOIN orders AS x ON orders.region_id = x.id",
 	"MAX of a BIT beside an aggregate of DISTINCT":          "SELECT MAX(bits), COUNT(DISTINCT label) FROM orders",

@@ -41,7 +41,7 @@ func (c *cursor) open() error {
 	}
 	c.rows, c.stmt, c.sent, c.atEnd, c.ended = rows, stmt, sent, false, false
 	if c.first != nil {
-		err := drift(c.first, c.from, rows, node(unit))
+		err := drift(c.first, c.run.extremes, c.from, rows, node(unit))
 		sent.fail(err)
 		return err
 	}

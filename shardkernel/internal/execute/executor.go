@@ -202,6 +202,9 @@ func (e *Executor) send(ctx context.Context, ex *plan.Execution, br Branches, la
 		}
 	}
 	r := newRun(ctx, br, len(lanes), e.limits)
+	if ex.Merge != nil {
+		r.extremes = ex.Merge.Extremes
+	}
 	if br == nil || !ex.Write {
 		return work(r)
 	}

@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/gormshard/sharding/internal/fault"
@@ -73,8 +74,9 @@ func precisionScale(rows driver.Rows, i int) (precision, scale int64, ok bool) {
 
 // drift compares the columns of two units' rows by name and type. Whether a
 // column may be NULL, and how long its texts may be, is no part of its type: both
-// depend on the server's plan. Nil means that they agree.
-func drift(first []column, a string, rows driver.Rows, b string) error {
+// depend on the server's plan. extremes are those of plan.Merge. Nil means that they
+// agree.
+func drift(first []column, extremes []int, a string, rows driver.Rows, b string) error {
 	names := rows.Columns()
 	if len(names) != len(first) {
 		return driftError(fmt.Sprintf("%s answers with %d columns and %s with %d", a, len(first), b, len(names)))
@@ -84,7 +86,11 @@ func drift(first []column, a string, rows driver.Rows, b string) error {
 			return driftError(fmt.Sprintf("column %d is %s on %s and %s on %s", i+1, first[i].name, a, name, b))
 		}
 		typ := typeName(rows, i)
-		if _, ok := value.WiderType(first[i].typ, typ); !ok {
+		wider := value.WiderType
+		if slices.Contains(extremes, i) {
+			wider = value.WiderExtreme
+		}
+		if _, ok := wider(first[i].typ, typ); !ok {
 			return driftError(fmt.Sprintf("column %s is %s on %s and %s on %s", name, first[i].typ, a, typ, b))
 		}
 	}

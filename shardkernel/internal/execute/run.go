@@ -20,6 +20,7 @@ type run struct {
 	cancel   context.CancelFunc
 	branches Branches
 	budget   budget
+	extremes []int        // of the plan's merge
 	open     atomic.Int32 // lanes or cursors not closed yet
 	hurried  sync.Once
 

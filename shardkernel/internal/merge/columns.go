@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/gormshard/sharding/internal/fault"
@@ -49,7 +50,7 @@ type column struct {
 // newHeader reads the cursors' columns and holds them against the first one's:
 // rows whose columns stand in another order must not be mixed (semantics row
 // 67).
-func newHeader(cursors []driver.Rows, derived int) (*header, error) {
+func newHeader(cursors []driver.Rows, derived int, extremes []int) (*header, error) {
 	first := cursors[0]
 	names := first.Columns()
 	if derived < 0 || derived > len(names) {
@@ -62,7 +63,11 @@ func newHeader(cursors []driver.Rows, derived int) (*header, error) {
 			return nil, &SchemaDriftError{Unit: unit, Detail: detail}
 		}
 		for i, c := range describe(cursors[unit], len(names)) {
-			if !columns[i].widen(c) {
+			wider := value.WiderType
+			if slices.Contains(extremes, i) {
+				wider = value.WiderExtreme
+			}
+			if !columns[i].widen(c, wider) {
 				return nil, &SchemaDriftError{
 					Unit: unit, Detail: fmt.Sprintf("column %d, %q, is %s instead of %s", i+1, names[i], c.typeName, columns[i].typeName),
 				}
@@ -107,11 +112,11 @@ func describe(cursor driver.Rows, n int) []column {
 // when their types have nothing to do with each other. Whether a column may be
 // NULL, and how long its texts are, depends on the server's plan and differs
 // between nodes with other rows.
-func (c *column) widen(other column) bool {
+func (c *column) widen(other column, widerType func(a, b string) (string, bool)) bool {
 	if c.typeName == "" || other.typeName == "" { // a cursor that says nothing
 		return true
 	}
-	wider, ok := value.WiderType(c.typeName, other.typeName)
+	wider, ok := widerType(c.typeName, other.typeName)
 	if !ok {
 		return false
 	}

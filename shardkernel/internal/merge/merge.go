@@ -76,10 +76,10 @@ func open(recipe *plan.Merge, in *inputs, memory *account) (*header, stream, err
 		}
 		described = described[recipe.Header : recipe.Header+1]
 	}
-	head, err := newHeader(described, recipe.Derived)
+	head, err := newHeader(described, recipe.Derived, recipe.Extremes)
 	var drift *SchemaDriftError
 	if errors.As(err, &drift) && anyRow(recipe) {
-		head, err = newHeader(described[:1], recipe.Derived)
+		head, err = newHeader(described[:1], recipe.Derived, nil)
 	}
 	if err != nil {
 		return nil, nil, err

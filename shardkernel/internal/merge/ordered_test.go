@@ -264,7 +264,7 @@ func TestOrderedMergeEqualsSortOfTheWhole(t *testing.T) {
 			all = append(all, row(v, int64(id)))
 		}
 		recipe := &plan.Merge{Kind: plan.MergeOrdered, OrderBy: []plan.SortKey{{Desc: desc}, {Column: at(1)}}}
-		head, err := newHeader([]driver.Rows{cursor("v " + typeName + ", id INT")}, 0)
+		head, err := newHeader([]driver.Rows{cursor("v " + typeName + ", id INT")}, 0, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

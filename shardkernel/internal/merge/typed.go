@@ -14,7 +14,7 @@ type Header struct{ header *header }
 
 // ReadHeader reads what rows tell of their columns, and closes them.
 func ReadHeader(rows driver.Rows) (*Header, error) {
-	head, err := newHeader([]driver.Rows{rows}, 0)
+	head, err := newHeader([]driver.Rows{rows}, 0, nil)
 	if e := rows.Close(); err == nil {
 		err = e
 	}

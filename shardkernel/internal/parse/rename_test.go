@@ -191,6 +191,7 @@ func TestRefusals(t *testing.T) {
 		{"PREPARE", "PREPARE t_order FROM 'SELECT 1'", "not understood", nil},
 		{"FETCH FIRST", "SELECT 1 FROM t_order FETCH FIRST 2 ROWS", "parsed", nil},
 		{"ROWS EXAMINED", "SELECT 1 FROM t_order LIMIT 2 ROWS EXAMINED 100", "EXAMINED", nil},
+		{"PROCEDURE ANALYSE", "SELECT id FROM t_order PROCEDURE ANALYSE()", "PROCEDURE ANALYSE", nil},
 		{"TABLESAMPLE", "SELECT 1 FROM t_order TABLESAMPLE SYSTEM (10)", "TABLESAMPLE", nil},
 		{"RETURNING with FROM", "INSERT INTO t_order (id) VALUES (1) RETURNING id FROM t_order", "RETURNING", nil},
 		{"marker in the conflict target", "INSERT INTO t_order (id) VALUES (1) ON CONFLICT (id) WHERE a = ? DO NOTHING", "target", nil},

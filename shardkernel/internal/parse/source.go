@@ -129,6 +129,9 @@ func (s *source) check() error {
 					return s.refuse(i-1, "FULL JOIN is not supported", "use LEFT JOIN and UNION")
 				}
 			}
+			if equalWord(raw, "ANALYSE") && s.isWord(i-1, "PROCEDURE") && !s.is(i-2, ".") {
+				return s.refuse(i-1, "PROCEDURE ANALYSE shows the name and the rows of one actual table", "ask a data source for it, by Plugin.DataSource(name)")
+			}
 		case tokenOther:
 			if raw == "||" && s.dialect.PipesConcat {
 				return s.refuse(i, "|| means different things to servers", "bind the joined text as an argument")

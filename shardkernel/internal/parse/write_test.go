@@ -153,7 +153,7 @@ func TestUpdates(t *testing.T) {
 		{
 			"UPDATE t_order SET A = ?, t_order.b = 'x', c = c, d = d + 1 WHERE id = 1",
 			`0.a=?0, 0.b="x", 0.c=unknown self, 0.d=unknown`,
-			Update{},
+			Update{Where: Span{Start: 60, End: 72}},
 		},
 		{"UPDATE t_order SET a = t_order.a, b = DEFAULT ORDER BY id LIMIT 1", "0.a=unknown self, 0.b=DEFAULT", Update{OrderBy: true, Limit: true}},
 		{"UPDATE t_order o, t_order_item i SET o.a = i.a, b = 1, i.c = i.c", "0.a=unknown, any.b=1, 1.c=unknown self", Update{Multi: true}},

@@ -239,6 +239,9 @@ type Merge struct {
 	Branches         []UnionBranch
 	Header           int
 	DistinctBranches int
+	// Extremes are the visible columns that are a MIN or MAX by themselves, see
+	// value.WiderExtreme.
+	Extremes []int
 	// Labels are the labels of the visible columns that the planner counts on; one
 	// that is empty, or nil, says nothing.
 	Labels []string

@@ -277,6 +277,7 @@ func (r *recipe) finish() error {
 		return refuse(r.hidden, "it is not known whether the select list has a column at the position, and a derived one would take it", "name the column")
 	}
 	r.merge.Derived = len(r.derived)
+	r.merge.Extremes = r.extremes()
 	place := func(c *plan.ColumnRef) {
 		if c.FromEnd {
 			c.Index += len(r.derived)
@@ -308,6 +309,25 @@ func (r *recipe) finish() error {
 		placeKeys(r.merge.Distinct.Keys, place)
 	}
 	return nil
+}
+
+// extremes returns the items that are a MIN or MAX by themselves, up to the first *,
+// behind which the places of columns are not known.
+func (r *recipe) extremes() []int {
+	var found []int
+	for i := range r.selection.Items {
+		item := &r.selection.Items[i]
+		if item.Star {
+			break
+		}
+		if item.Aggregate == nil {
+			continue
+		}
+		if _, ok := extremes[item.Aggregate.Func]; ok {
+			found = append(found, i)
+		}
+	}
+	return found
 }
 
 func placeKeys(keys []plan.GroupKey, place func(*plan.ColumnRef)) {
