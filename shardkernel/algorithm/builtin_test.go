@@ -135,6 +135,19 @@ func TestInlineComputesAsItsPropertiesSay(t *testing.T) {
 	}
 }
 
+func TestAJavaTypeNeedsJavaArithmetic(t *testing.T) {
+	for _, typeName := range []string{"INLINE", "COMPLEX_INLINE", "HINT_INLINE"} {
+		props := Props{"expression": "t_${value * 31 % 2}", "javaType": "integer"}
+		if _, err := NewRegistry().New(typeName, props); err == nil || !strings.Contains(err.Error(), `"javaType"`) {
+			t.Errorf("%s without it: %v", typeName, err)
+		}
+		props["arithmetic"] = "java"
+		if _, err := NewRegistry().New(typeName, props); err != nil {
+			t.Errorf("%s: %v", typeName, err)
+		}
+	}
+}
+
 func TestModRoundsDownOverTheWholeRange(t *testing.T) {
 	s := newSharder(t, "MOD", Props{"shardingCount": 4}, "t_3", "t_02", "t_1", "t_000")
 	tests := []struct {

@@ -61,11 +61,10 @@ func newInline(props Props) (Algorithm, error) {
 
 // readArithmetic reads how expressions compute.
 func readArithmetic(r *Reader) inline.Arithmetic {
-	java, javaType := r.OneOf("arithmetic", "exact", "java") == "java", r.OneOf("javaType", "long", "integer")
-	switch {
-	case !java:
-		return inline.Exact
-	case javaType == "integer":
+	if r.OneOf("arithmetic", "exact", "java") == "exact" {
+		return inline.Exact // where a javaType would mean nothing
+	}
+	if r.OneOf("javaType", "long", "integer") == "integer" {
 		return inline.JavaInteger
 	}
 	return inline.JavaLong
