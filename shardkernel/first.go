@@ -193,7 +193,7 @@ func (k *Kernel) find(ctx context.Context, s *plan.Subquery, reads plan.Reads, b
 func foundOf(s *plan.Subquery, rows *merge.FoundRows) (*plan.Found, error) {
 	f := *s.Place
 	if s.Exists {
-		f.SQL = strconv.Itoa(rows.Rows)
+		f.SQL = "(" + strconv.Itoa(rows.Rows) + ")"
 		return &f, nil
 	}
 	f.JSON = rows.JSON

@@ -39,6 +39,9 @@ var answeredForms = map[string]string{
 	"= SOME of no rows":                                     "SELECT COUNT(*) FROM orders WHERE (region_id = SOME (SELECT qty FROM items WHERE cost = 77)) OR id < 7",
 	"a subquery over the same table":                        "SELECT uid, id FROM orders WHERE uid IN (SELECT items.order_id FROM items JOIN orders o ON o.uid = items.uid WHERE o.small = 1) ORDER BY uid, id",
 	"BETWEEN before = ANY":                                  "SELECT uid, id FROM orders WHERE small BETWEEN 0 AND region_id = ANY (SELECT qty FROM items WHERE qty > 1) ORDER BY uid, id",
+	"a CASE between BETWEEN and its AND":                    "SELECT uid, id FROM orders WHERE id BETWEEN CASE WHEN small OR 1 THEN 0 END AND uid = ANY (SELECT qty FROM items WHERE qty > 1) ORDER BY uid, id",
+	"signs and words without spaces":                        "SELECT uid, id FROM orders WHERE uid<>ALL(SELECT qty FROM items WHERE qty > 1)AND region_id=ANY(SELECT qty FROM items)OR id=7 ORDER BY uid, id",
+	"words behind EXISTS without spaces":                    "SELECT uid, id FROM orders WHERE NOT EXISTS(SELECT 1 FROM items WHERE qty = 77)AND(EXISTS(SELECT 1 FROM items WHERE qty = 1)OR id=7)AND EXISTS(SELECT 1 FROM items)ORDER BY uid, id",
 	"a subquery whose values are equated with a small text": "SELECT id, name FROM region WHERE id IN (SELECT qty FROM items WHERE product = '1.5' OR cost <> 2.25)",
 }
 

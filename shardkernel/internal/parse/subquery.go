@@ -71,16 +71,20 @@ func (b *builder) asMember(i int) string {
 	if !b.isName(at) || !b.is(at-1, "(") && !b.isWord(at-1, "WHERE", "HAVING", "AND", "OR") || b.endsBetween(at-1) {
 		return ""
 	}
+	if b.tokens[i-1].start == b.tokens[i-2].end { // a sign ends a name, a word does not
+		as = " " + as
+	}
 	return as
 }
 
-// endsBetween reports whether the word i may be the AND of a BETWEEN.
+// endsBetween reports whether the word i may be the AND of a BETWEEN. An END may be
+// that of a CASE, in which anything can stand.
 func (b *builder) endsBetween(i int) bool {
 	if !b.isWord(i, "AND") {
 		return false
 	}
 	for i--; i >= 0 && !b.is(i, "(") && !b.isWord(i, "WHERE", "HAVING", "AND", "OR"); i-- {
-		if b.isWord(i, "BETWEEN") {
+		if b.isWord(i, "BETWEEN", "END") {
 			return true
 		}
 		if b.is(i, ")") {

@@ -89,7 +89,7 @@ func (s *subquery) plan(compile func(text string) (Branch, error)) (*plan.Subque
 	planned := &plan.Subquery{Exists: s.Use == parse.SubqueryExists, Place: &plan.Found{List: s.Use == parse.SubqueryList}}
 	changed := ""
 	if planned.Exists {
-		planned.Place.SQL = "0"
+		planned.Place.SQL = "(0)" // in parentheses, since a word may follow at once
 		if t.stmt.Select.Limit == nil {
 			changed = s.text + " LIMIT 1"
 		}
