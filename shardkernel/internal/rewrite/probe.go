@@ -74,7 +74,7 @@ func (t *Template) probeText(u *route.Unit, p *route.Probe, rows []int, args []a
 			}
 		}
 	}
-	if p.Lock && t.server.Dialect == dialect.MySQL {
+	if p.Lock && t.server.Dialect.Name == dialect.MySQL.Name {
 		text.WriteString(" FOR UPDATE")
 	}
 	return text.String(), out
@@ -90,7 +90,7 @@ func (t *Template) question(result *route.Result, args []any) *plan.Execution {
 		u := &result.Units[i]
 		where, unitArgs := spliceRange(t.stmt, t.stmt.Update.Where, t.names(u), args)
 		text := "SELECT 1 FROM " + quote(u.Names[t.main], '`') + " " + where + " LIMIT 1"
-		if t.server.Dialect == dialect.MySQL {
+		if t.server.Dialect.Name == dialect.MySQL.Name {
 			text += " FOR UPDATE"
 		}
 		e.Units = append(e.Units, t.unit(u, text, unitArgs))
