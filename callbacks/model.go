@@ -40,7 +40,7 @@ func registerModels(db *gorm.DB, acquire func() Rules) error {
 		c.Update().After("gorm:update").Before("gorm:save_after_associations").Register("sharding:forget_model", forgetModel),
 		c.Delete().Before("gorm:delete_before_associations").Register("sharding:parents", func(db *gorm.DB) {
 			if len(db.Statement.Selects) > 0 {
-				tellParents(db)
+				tellParents(db, everyField)
 			}
 		}),
 		c.Delete().After("gorm:delete_before_associations").Before("gorm:delete").Register("sharding:model", tellDelete(acquire)),

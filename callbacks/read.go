@@ -23,7 +23,7 @@ func registerReads(db *gorm.DB, acquire func() Rules) error {
 		c.Query().After("gorm:query").Before("gorm:preload").Register("sharding:parents", func(db *gorm.DB) {
 			forgetModel(db)
 			if len(db.Statement.Preloads) > 0 {
-				tellParents(db)
+				tellParents(db, columnsRead(db.Statement))
 			}
 		}),
 		c.Query().After("gorm:preload").Before("gorm:after_query").Register("sharding:forget_parents", forgetParents),
@@ -60,6 +60,7 @@ type parents struct {
 	table  string
 	schema *schema.Schema // nil where they are not known
 	value  reflect.Value
+	has    func(*schema.Field) bool // whether a field holds what is stored
 }
 
 type parentsKey struct{}
@@ -89,17 +90,55 @@ func tellDelete(acquire func() Rules) func(*gorm.DB) {
 // tellParents puts the models that were just read, or are being deleted, into the
 // context that GORM hands on to the statements of Preload, or of the associations
 // that are deleted along. Those of joined associations are others, and what is read
-// into another type has other fields.
-func tellParents(db *gorm.DB) {
+// into another type has other fields. has says which fields of the models hold what
+// is stored; nil where that is not known.
+func tellParents(db *gorm.DB, has func(*schema.Field) bool) {
 	stmt := db.Statement
 	if db.Error != nil {
 		return
 	}
 	p := &parents{Context: stmt.Context, of: stmt}
-	if len(stmt.Joins) == 0 && stmt.Schema != nil && elementOf(stmt.ReflectValue) == stmt.Schema.ModelType {
-		p.table, p.schema, p.value = stmt.Table, stmt.Schema, stmt.ReflectValue
+	if has != nil && len(stmt.Joins) == 0 && stmt.Schema != nil && elementOf(stmt.ReflectValue) == stmt.Schema.ModelType {
+		p.table, p.schema, p.value, p.has = stmt.Table, stmt.Schema, stmt.ReflectValue, has
 	}
 	stmt.Context = p
+}
+
+// everyField is for models that are as the caller gives them.
+func everyField(*schema.Field) bool { return true }
+
+// columnsRead returns which fields of the models a query has just set to what is
+// stored: the others hold what they held before, as those of a struct that is used
+// again do. It returns nil where that cannot be told, since the rows are not those of
+// the table, or an expression may go by the name of a column.
+func columnsRead(stmt *gorm.Statement) func(*schema.Field) bool {
+	from, built := stmt.Clauses[clause.From{}.Name()].Expression.(clause.From)
+	list, plain := stmt.Clauses[clause.Select{}.Name()].Expression.(clause.Select)
+	switch {
+	case !built || !plain || stmt.Schema == nil, // SQL of the caller's
+		len(from.Joins) > 0 || len(from.Tables) > 0,
+		stmt.TableExpr != nil && strings.ContainsAny(stmt.TableExpr.SQL, " ("):
+		return nil
+	case len(list.Columns) == 0:
+		return everyField
+	}
+	var read []*schema.Field
+	every := false
+	for _, column := range list.Columns {
+		if column.Alias != "" {
+			return nil
+		}
+		for name := range strings.SplitSeq(column.Name, ",") {
+			name = strings.ReplaceAll(strings.TrimSpace(name), "`", "")
+			name = strings.TrimPrefix(name, stmt.Table+".")
+			field := stmt.Schema.LookUpField(name)
+			if every = every || name == "*"; name != "*" && field == nil {
+				return nil
+			}
+			read = append(read, field)
+		}
+	}
+	return func(f *schema.Field) bool { return every || slices.Contains(read, f) }
 }
 
 // elementOf returns the type of a value, or of the elements of a slice of values or
@@ -148,7 +187,7 @@ func (p *parents) tellOf(stmt *gorm.Statement, rel *schema.Relationship, acquire
 		if ref.OwnPrimaryKey {
 			own, other = other, own
 		}
-		if own == nil || other == nil {
+		if own == nil || other == nil || !p.has(own) {
 			return false
 		}
 		fields, keys = append(fields, own), append(keys, strings.ToLower(other.DBName))
@@ -173,7 +212,7 @@ func (p *parents) tellOf(stmt *gorm.Statement, rel *schema.Relationship, acquire
 	n := len(fields)
 	var names []string
 	for i, column := range others {
-		if field := lookUp(p.schema, column); field != nil {
+		if field := lookUp(p.schema, column); field != nil && p.has(field) {
 			fields, names = append(fields, field), append(names, columns[i])
 		}
 	}
