@@ -159,6 +159,9 @@ type pair struct {
 	plain, sharded *gorm.DB
 	nodes          []*gorm.DB
 	sent           *used
+	columns        map[string][]string // of the logical tables
+	texts          []string            // that give all rows: of each node's server, and of the one database
+	seeded         stored              // what seed stores, once it is known
 }
 
 // clock gives updated_at the same values on both sides.
@@ -191,6 +194,16 @@ func (c *cluster) open(t *testing.T, m mode) *pair {
 	for i := range c.servers {
 		p.nodes = append(p.nodes, open(c.servers[i].DSN(c.database(i), params...)))
 	}
+	p.columns = map[string][]string{}
+	for logical := range c.definitions {
+		var names []string
+		p.must(t, p.plain.Raw("SELECT column_name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ? ORDER BY ordinal_position", logical).Scan(&names).Error)
+		p.columns[logical] = names
+	}
+	for i := range p.nodes {
+		p.texts = append(p.texts, p.all(i))
+	}
+	p.texts = append(p.texts, p.all(-1))
 	for logical := range c.definitions {
 		for _, node := range p.nodes {
 			for _, table := range c.nodesOf(logical) {
@@ -258,49 +271,73 @@ func usualRules(trust bool) config.Sharding {
 	}
 }
 
-// rows returns the rows of a logical table as one text a row, in the order of the
-// text.
-func rows(t *testing.T, db *gorm.DB, table string) []string {
-	t.Helper()
-	var found []map[string]any
-	if err := db.Table(table).Find(&found).Error; err != nil {
-		t.Fatal(err)
+// stored are the rows of all logical tables, each as one text, in the order of the
+// texts.
+type stored map[string][]string
+
+// all returns a statement that gives every row of the tables of one server: its
+// logical table, whether it belongs to another node, and its text. node is -1 for the
+// one database.
+func (p *pair) all(node int) string {
+	var parts []string
+	for logical := range p.definitions {
+		text := "CONCAT_WS(',', QUOTE(`" + strings.Join(p.columns[logical], "`), QUOTE(`") + "`))"
+		if node < 0 {
+			parts = append(parts, "SELECT '"+logical+"', 0, "+text+" FROM "+logical)
+			continue
+		}
+		for n, table := range p.nodesOf(logical) {
+			wrong := "0"
+			if condition := p.misplaced[logical]; condition != "" {
+				condition = strings.Replace(condition, "<> %d", fmt.Sprint("<> ", node), 1)
+				wrong = "IFNULL(" + strings.Replace(condition, "<> %d", fmt.Sprint("<> ", n), 1) + ", 0)"
+			}
+			parts = append(parts, "SELECT '"+logical+"', "+wrong+", "+text+" FROM "+table)
+		}
 	}
-	out := make([]string, len(found))
-	for i, row := range found {
-		out[i] = fmt.Sprint(row)
-	}
-	slices.Sort(out)
-	return out
+	return strings.Join(parts, " UNION ALL ")
 }
 
-// compare holds the rows of all tables against those of the one database, and
-// finds rows that are not on the node of their sharding values.
-func (p *pair) compare(t *testing.T) {
+// read adds what a server stores. It finds rows that are not on the node of their
+// sharding values.
+func (s stored) read(t *testing.T, db *gorm.DB, all string) {
 	t.Helper()
-	for logical := range p.definitions {
-		var stored []string
-		for _, node := range p.nodes {
-			for _, table := range p.nodesOf(logical) {
-				stored = append(stored, rows(t, node, table)...)
-			}
-		}
-		slices.Sort(stored)
-		want := rows(t, p.plain, logical)
-		if !slices.Equal(stored, want) {
-			t.Fatalf("rows of %s\n on the nodes %v\n on one database %v", logical, stored, want)
-		}
+	rows, err := db.Raw(all).Rows()
+	if err != nil {
+		t.Fatal(err)
 	}
+	defer rows.Close()
+	for rows.Next() {
+		var logical, text string
+		var misplaced bool
+		if err := rows.Scan(&logical, &misplaced, &text); err != nil {
+			t.Fatal(err)
+		}
+		if misplaced {
+			t.Fatalf("the row %s of %s belongs to another node", text, logical)
+		}
+		s[logical] = append(s[logical], text)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// compare holds the rows of all tables against those of the one database, which it
+// returns.
+func (p *pair) compare(t *testing.T) stored {
+	t.Helper()
+	got, want := stored{}, stored{}
 	for i, node := range p.nodes {
-		for logical, wrong := range p.misplaced {
-			for n, table := range p.nodesOf(logical) {
-				condition := strings.Replace(strings.Replace(wrong, "<> %d", fmt.Sprint("<> ", i), 1), "<> %d", fmt.Sprint("<> ", n), 1)
-				var misplaced int64
-				p.must(t, node.Table(table).Where(condition).Count(&misplaced).Error)
-				if misplaced > 0 {
-					t.Fatalf("%d rows of ds%d.%s belong to another node", misplaced, i, table)
-				}
-			}
+		got.read(t, node, p.texts[i])
+	}
+	want.read(t, p.plain, p.texts[len(p.nodes)])
+	for logical := range p.definitions {
+		slices.Sort(got[logical])
+		slices.Sort(want[logical])
+		if !slices.Equal(got[logical], want[logical]) {
+			t.Fatalf("rows of %s\n on the nodes %v\n on one database %v", logical, got[logical], want[logical])
 		}
 	}
+	return want
 }

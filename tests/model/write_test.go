@@ -5,6 +5,7 @@ package model_test
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -33,18 +34,20 @@ func at[T any](v T) *T { return &v }
 func order(id, user int64) *Order { return &Order{ID: id, UserID: user, Status: 1, Version: 1} }
 
 func seed(db *gorm.DB) error {
+	var orders []*Order
+	var items []Item
+	var lines []Line
+	var docs []Doc
+	var loose []Loose
 	for i := int64(1); i <= 8; i++ {
 		item := Item{ID: i, Kind: at(int(i / 2)), OrderID: at(i), Qty: 1}
 		item.UserID.Int64, item.UserID.Valid = i, true
-		if err := errors.Join(
-			db.Create(order(i, i)).Error, db.Create(&item).Error, db.Create(&Line{OrderID: i, No: int(i), UserID: i, Qty: 1}).Error,
-			db.Create(&Doc{ID: fmt.Sprint("doc", i), Region: i, Tenant: tenant(fmt.Sprint("T", i/2)), Title: "a"}).Error,
-			db.Create(&Loose{ID: 1, UserID: i, Qty: 1}).Error,
-		); err != nil {
-			return err
-		}
+		orders, items = append(orders, order(i, i)), append(items, item)
+		lines = append(lines, Line{OrderID: i, No: int(i), UserID: i, Qty: 1})
+		docs = append(docs, Doc{ID: fmt.Sprint("doc", i), Region: i, Tenant: tenant(fmt.Sprint("T", i/2)), Title: "a"})
+		loose = append(loose, Loose{ID: 1, UserID: i, Qty: 1})
 	}
-	return nil
+	return errors.Join(db.Create(orders).Error, db.Create(&items).Error, db.Create(&lines).Error, db.Create(&docs).Error, db.Create(&loose).Error)
 }
 
 // loaded reads a model and changes it.
@@ -228,7 +231,7 @@ func TestWritesOfModelsAreThoseOfOneDatabase(t *testing.T) {
 			p := c.open(t, m)
 			p.must(t, seed(p.plain))
 			p.must(t, seed(p.sharded))
-			p.compare(t)
+			p.seeded = p.compare(t)
 			for _, w := range writes {
 				t.Run(w.name, func(t *testing.T) {
 					p.sent.take()
@@ -270,8 +273,9 @@ func (p *pair) write(t *testing.T, w write, count bool) {
 	}
 	done = w.run(p.plain)
 	p.check(t, w, gotRows, got, done.RowsAffected, done.Error)
-	p.compare(t)
-	p.reset(t)
+	if now := p.compare(t); !reflect.DeepEqual(now, p.seeded) {
+		p.reset(t)
+	}
 }
 
 func (p *pair) check(t *testing.T, w write, gotRows int64, got error, wantRows int64, want error) {
