@@ -44,6 +44,14 @@ var known = []knownFailure{{
 		return strings.Contains(problem, "an error: Error 1690") && overflows.MatchString(problem)
 	},
 }, {
+	// A server evaluates WHERE for rows that HAVING leaves out, and has no row of those
+	// where HAVING leads to one node.
+	name:  "an overflow in a condition on rows of other nodes than HAVING leads to",
+	query: "SELECT x.uid FROM orders AS x WHERE x.amount IN (x.amount DIV 2) HAVING uid = 15",
+	matches: func(problem string) bool {
+		return strings.Contains(problem, "an answer where the unsharded database fails: Error 1690") && leads.MatchString(problem)
+	},
+}, {
 	// A server does not compute the values of rows that OFFSET skips. A node gives the
 	// rows that the merge skips.
 	name:  "an overflow in a value of a row that OFFSET skips",
@@ -62,6 +70,9 @@ type knownFailure struct {
 
 // overflows finds the routes of joins in which another order is taken.
 var overflows = regexp.MustCompile(`\n *route: (gathered|cartesian)`)
+
+// leads finds a HAVING and a route that a condition narrows.
+var leads = regexp.MustCompile(`(?is)\bhaving\b.*\n *route: standard, the condition on `)
 
 // skips finds a LIMIT that skips rows.
 var skips = regexp.MustCompile(`(?i)offset [1-9?]|limit [0-9?]+ *,`)
@@ -89,6 +100,7 @@ func plannedColumns(a, b []string) bool {
 
 // once are statements that were wrong and must be alike or refused.
 var once = map[string]string{
+	"sums of what is CAST to CHAR":                                              "SELECT SUM(CAST(cost AS CHAR)), AVG(CONVERT(cost, CHAR(20))), AVG(IFNULL(CAST(cost AS CHAR), 1)), SUM(BINARY cost) FROM items WHERE uid IN (-1, 0)",
 	"a single table behind the logical schema":                                  "SELECT COUNT(*) FROM {schema}.staff, {schema}.items WHERE items.uid = 9",
 	"a renamed table inside an element that a split list drops":                 "SELECT COUNT(*) FROM items WHERE (uid, qty) IN ((3, 3), (5, ABS(items.qty)), (9, ABS(items.qty)))",
 	"a list of tuples of mixed types":                                           "SELECT id FROM notes WHERE (oid, body) IN ((0, 'a\t'), (3, false)) ORDER BY id",
