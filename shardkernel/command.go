@@ -7,6 +7,8 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/go-sql-driver/mysql"
+
 	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
@@ -155,7 +157,7 @@ func (s *Session) beginTyped(c *parse.Command) error {
 // endTyped ends a transaction that was begun by a statement.
 func (s *Session) endTyped(c *parse.Command) error {
 	switch {
-	case s.tx == nil:
+	case s.tx == nil && !s.overtaken:
 		return fault.Unsupported(c.Clause, "no transaction is open on this connection", "send BEGIN on the same connection, or use Begin of GORM or database/sql")
 	case !s.typed:
 		return fault.Unsupported(c.Clause, "database/sql has begun the transaction and ends it", "return from the function given to Transaction, or use Commit or Rollback")
@@ -176,7 +178,12 @@ func (s *Session) endTyped(c *parse.Command) error {
 
 // savepoint carries out the statements about savepoints.
 func (s *Session) savepoint(ctx context.Context, c *parse.Command) error {
-	if s.tx == nil {
+	switch {
+	case s.overtaken && c.Kind == parse.CommandSavepoint:
+		return nil // a server forgets it at once
+	case s.overtaken:
+		return &mysql.MySQLError{Number: 1305, SQLState: [5]byte([]byte("42000")), Message: "SAVEPOINT " + c.Name + " does not exist"}
+	case s.tx == nil:
 		return fault.Unsupported(c.Clause, "there is no open transaction", "use it inside Transaction, or after Begin")
 	}
 	switch c.Kind {

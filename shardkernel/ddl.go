@@ -42,7 +42,8 @@ func (k *Kernel) define(ctx context.Context, s *Session, ex *plan.Execution) ([]
 
 // definer returns what a statement that makes the servers commit runs in: the
 // transaction where it takes part in it, else the connections that the session
-// keeps, else a nil interface.
+// keeps, else a nil interface. A transaction that has begun nowhere is over then, as
+// it would be on a server: nothing that comes after the statement is undone with it.
 func (s *Session) definer(ex *plan.Execution) (execute.Branches, error) {
 	if s.inTransaction() {
 		inside, err := s.tx.Define(ex)
@@ -50,6 +51,11 @@ func (s *Session) definer(ex *plan.Execution) (execute.Branches, error) {
 			return nil, err
 		}
 		if !inside {
+			typed := s.typed
+			if err := s.Commit(); err != nil {
+				return nil, err
+			}
+			s.overtaken, s.typed = true, typed
 			return s.kept(), nil
 		}
 	}

@@ -25,6 +25,9 @@ type Session struct {
 	typed bool            // it was begun by a statement, and is ended by one
 	opts  driver.TxOptions
 	next  *driver.TxOptions // of SET TRANSACTION, for the next transaction
+	// overtaken is true where the caller is in a transaction that a DDL statement has
+	// committed: every statement commits by itself until the caller ends it.
+	overtaken bool
 
 	pins   *session.Pins // nil while nothing is set
 	zoned  bool          // time_zone was set
@@ -70,7 +73,7 @@ func (s *Session) begin(opts driver.TxOptions) {
 		opts.ReadOnly = opts.ReadOnly || s.next.ReadOnly
 		s.next = nil
 	}
-	s.opts, s.locked, s.previous = opts, false, ""
+	s.opts, s.locked, s.previous, s.overtaken, s.typed = opts, false, "", false, false
 	s.tx = transaction.New(opts, s)
 }
 
@@ -103,7 +106,7 @@ func (s *Session) Rollback() error {
 // end takes the open transaction off the session.
 func (s *Session) end() *transaction.Tx {
 	tx := s.tx
-	s.tx, s.typed, s.previous, s.members, s.uncommitted = nil, false, "", nil, nil
+	s.tx, s.typed, s.overtaken, s.previous, s.members, s.uncommitted = nil, false, false, "", nil, nil
 	if s.pins == nil { // the node connections go back to their pools
 		s.inserted = ""
 	}
@@ -112,7 +115,7 @@ func (s *Session) end() *transaction.Tx {
 
 // Idle reports whether the logical connection holds nothing, so that somebody
 // else may have it.
-func (s *Session) Idle() bool { return s.tx == nil && s.pins == nil && s.next == nil }
+func (s *Session) Idle() bool { return s.tx == nil && !s.overtaken && s.pins == nil && s.next == nil }
 
 // Close rolls a forgotten transaction back and closes the node connections on
 // which something was set.

@@ -12,7 +12,9 @@ import (
 
 // holds reports whether statements to come will find the session as this one
 // leaves it.
-func (s *Session) holds() bool { return s != nil && (s.tx != nil || s.pins != nil || s.held()) }
+func (s *Session) holds() bool {
+	return s != nil && (s.tx != nil || s.overtaken || s.pins != nil || s.held())
+}
 
 // admit lets a planned statement run, or refuses it because of the session it
 // would use or change. From here on the node connections are kept, if it changes
