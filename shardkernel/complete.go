@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-sql-driver/mysql"
+
 	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/execute"
@@ -79,21 +81,28 @@ func (k *Kernel) tried(ctx context.Context, ex *plan.Execution, unit int, o *ori
 		_, err := k.executor.Exec(ctx, one, branches)
 		return err
 	}
+	drop := func() error {
+		return send(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS "+quoteName(at.table), nil)
+	}
 	if err := send(ctx, ex.Trial(unit, at.table), u.Args); err != nil {
+		if server := (*mysql.MySQLError)(nil); !errors.As(err, &server) {
+			_ = drop() // nobody knows whether it was made
+		}
 		return "", &fault.NodesError{Nodes: []*fault.NodeError{{DataSource: u.DataSource, Table: u.Table, Err: err}}}
 	}
 	defer func() {
-		if e := send(context.WithoutCancel(ctx), "DROP TABLE "+quoteName(at.table), nil); e != nil {
+		if e := drop(); e != nil {
 			err = errors.Join(err, &fault.NodeError{DataSource: u.DataSource, Table: at.table, Err: e})
 		}
 	}()
-	names := k.namesAt(ctx, at)
-	names.logical = k.namesAt(ctx, node{u.DataSource, u.Table}).logical
+	// The longer the table's name, the shorter the names that are not cut.
+	names, there := k.namesAt(ctx, at), k.namesAt(ctx, o.node)
+	names.logical, names.known, there.known = there.logical, ex.Constraints, ex.Constraints
 	want, err := k.definition(ctx, at, names)
 	if err != nil {
 		return "", err
 	}
-	got, err := k.definition(ctx, o.node, k.namesAt(ctx, o.node))
+	got, err := k.definition(ctx, o.node, there)
 	if err != nil {
 		return "", err
 	}

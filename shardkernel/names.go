@@ -40,10 +40,16 @@ type nodeNames struct {
 	node
 	logical string // what the node's table is called
 	given   func(key string) (bool, error)
-	err     error // of given
+	err     error    // of given
+	known   []string // logical names, of which the table may have cut some
 }
 
 func (n *nodeNames) Constraint(name string) string {
+	for _, logical := range n.known {
+		if strings.EqualFold(rule.ConstraintName(logical, n.logical, n.table), name) {
+			return logical
+		}
+	}
 	return rule.LogicalConstraint(name, n.logical, n.table)
 }
 

@@ -79,3 +79,20 @@ func TestALongNameIsHeldAgainstTheOtherNodes(t *testing.T) {
 		t.Errorf("failed %q", failed)
 	}
 }
+
+// TestALongNameIsFoundInATableThatIsThere: the table that is made for a moment has a
+// longer name than any other, so that more names are cut in it.
+func TestALongNameIsFoundInATableThatIsThere(t *testing.T) {
+	c := newCluster(t, "longthere")
+	a := c.open(t, c.config())
+	for _, length := range []int{36, 40, 47, 48, 54, 55, 64} {
+		name := "c" + strings.Repeat("x", length-1)
+		order := "CREATE TABLE t_order (id bigint PRIMARY KEY, user_id bigint NOT NULL, CONSTRAINT " + name + " CHECK (user_id > 0))"
+		region := "CREATE TABLE t_region (id bigint PRIMARY KEY, name varchar(50), CONSTRAINT " + name + " CHECK (id > 0))"
+		a.define(t, order, region)
+		exec(t, c.node(t, 1), "DROP TABLE t_order_1, t_region")
+		a.define(t, order, region)
+		exec(t, c.node(t, 0), "DROP TABLE t_order_0, t_region")
+		a.define(t, order, region, "DROP TABLE t_order, t_region")
+	}
+}
