@@ -241,6 +241,7 @@ func (d *definer) spec(s *ast.AlterTableSpec) {
 			d.constraint(s.Constraint)
 		}
 	}
+	d.ddl.Unnamed = d.ddl.Unnamed || addsUnnamed(s)
 	for _, c := range s.NewColumns {
 		d.column(c)
 	}
@@ -289,6 +290,17 @@ func (d *definer) noteColumns(s *ast.AlterTableSpec) {
 	case ast.AlterTableModifyColumn:
 		d.retype(s.NewColumns[0])
 	}
+}
+
+// addsUnnamed reports whether a column that is there is changed to one that has a
+// key or foreign key, which the server adds each time.
+func addsUnnamed(s *ast.AlterTableSpec) bool {
+	if s.Tp != ast.AlterTableModifyColumn && s.Tp != ast.AlterTableChangeColumn {
+		return false
+	}
+	return slices.ContainsFunc(s.NewColumns[0].Options, func(o *ast.ColumnOption) bool {
+		return o.Tp == ast.ColumnOptionUniqKey || o.Tp == ast.ColumnOptionReference
+	})
 }
 
 func (d *definer) retype(c *ast.ColumnDef) {
