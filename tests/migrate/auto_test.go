@@ -186,6 +186,9 @@ func TestAutoMigrateCompletesWhatAFailureLeft(t *testing.T) {
 			c := newCluster(t, "half_"+strings.NewReplacer(" ", "_").Replace(name))
 			a, plain := c.sharded(t), c.plain(t)
 			failing := []string{"ds0.t_order_0", "ds1.t_order_1"}
+			if !long() && name != "a column" {
+				failing = failing[1:]
+			}
 			for i, node := range failing {
 				for _, db := range []*gorm.DB{plain, a.DB} {
 					if err := db.AutoMigrate(&Region{}); err != nil {
@@ -230,7 +233,11 @@ func TestAutoMigrateCompletesWhatAFailureLeft(t *testing.T) {
 // TestANodeWithAnotherColumnOfTheNameIsNamedUntilItIsMended: the first node, which
 // GORM asks, stays as it was, so that no run passes over the one that differs.
 func TestANodeWithAnotherColumnOfTheNameIsNamedUntilItIsMended(t *testing.T) {
-	for _, node := range []string{"ds0.t_order_0", "ds0.t_order_1", "ds1.t_order_0"} {
+	differing := []string{"ds0.t_order_0", "ds1.t_order_0"}
+	if long() {
+		differing = append(differing, "ds0.t_order_1")
+	}
+	for _, node := range differing {
 		t.Run(node, func(t *testing.T) {
 			t.Parallel()
 			c := newCluster(t, "othertype_"+strings.ReplaceAll(node, ".", "_"))
@@ -328,7 +335,11 @@ type Later struct {
 // TestANewNodeAndANewModelAreToldAndMendedByTheNextRun: the new node is made like the
 // others, whichever it is, so that the migrator finds what is to be altered on all.
 func TestANewNodeAndANewModelAreToldAndMendedByTheNextRun(t *testing.T) {
-	for _, node := range nodes["t_order"] {
+	fresh := nodes["t_order"]
+	if !long() {
+		fresh = []string{fresh[0], fresh[3]}
+	}
+	for _, node := range fresh {
 		t.Run(node, func(t *testing.T) {
 			t.Parallel()
 			c := newCluster(t, "fresh_"+strings.ReplaceAll(node, ".", "_"))

@@ -4,7 +4,6 @@ package migrate_test
 
 import (
 	"errors"
-	"os"
 	"testing"
 	"time"
 
@@ -17,7 +16,7 @@ import (
 // TestAutoMigrateCompletesWhatAKilledServerLeft kills the server of one data source
 // while a node of it is being altered, migrates in vain, and once more when it is back.
 func TestAutoMigrateCompletesWhatAKilledServerLeft(t *testing.T) {
-	if os.Getenv("SHARDING_TEST_LONG") == "" {
+	if !long() {
 		t.Skip("a server of its own takes long to start: SHARDING_TEST_LONG=1 runs it")
 	}
 	mortal, err := mariadb.Start(t.Context(), mariadb.Options{})

@@ -26,6 +26,9 @@ func TestMain(m *testing.M) {
 	os.Exit(mariadbtest.Main(m))
 }
 
+// long reports whether the variants run that repeat a proof on more tables and nodes.
+func long() bool { return os.Getenv("SHARDING_TEST_LONG") != "" }
+
 // nodes are the actual tables of the logical ones, by kind: sharded over two
 // databases and two tables each, bound to that, called alike in both databases,
 // broadcast, single in the second and in the default database, automatic, and by
