@@ -25,6 +25,9 @@ func TestMain(m *testing.M) {
 	os.Exit(mariadbtest.Main(m))
 }
 
+// long reports whether the variants run that repeat a proof on other values.
+func long() bool { return os.Getenv("SHARDING_TEST_LONG") != "" }
+
 // cluster is a set of empty databases: one for each of the data sources ds0 and
 // ds1, and one that is not sharded.
 type cluster struct {
