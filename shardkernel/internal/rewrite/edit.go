@@ -52,6 +52,9 @@ func spliceRange(stmt *parse.Statement, within parse.Span, edits []edit, args []
 		}
 		text.WriteString(stmt.Text[position:e.Start])
 		text.WriteString(e.text)
+		if e.Start == e.End && joins(e.text, stmt.Text[e.End:within.End]) {
+			text.WriteByte(' ')
+		}
 		if pick != nil {
 			pick.take(position, e.Start)
 			pick.out = append(pick.out, e.args...)
@@ -64,6 +67,16 @@ func spliceRange(stmt *parse.Statement, within parse.Span, edits []edit, args []
 		out = pick.out
 	}
 	return text.String(), out
+}
+
+// joins reports whether a text that is put in would become one word with what follows
+// at once, as FROM does behind a select list that ends with a parenthesis.
+func joins(text, rest string) bool {
+	return text != "" && rest != "" && inWord(text[len(text)-1]) && inWord(rest[0])
+}
+
+func inWord(c byte) bool {
+	return c == '_' || c == '$' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
 }
 
 // picker collects the arguments of the text that stays, in its order.
