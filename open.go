@@ -63,6 +63,9 @@ func Open(cfg *config.Config, gormConfig *gorm.Config, opts ...Option) (*gorm.DB
 // Of returns the plugin that db uses, whatever session of it, and nil when it uses
 // none.
 func Of(db *gorm.DB) *Plugin {
+	if db == nil || db.Config == nil {
+		return nil
+	}
 	p, _ := db.Plugins[pluginName].(*Plugin)
 	return p
 }

@@ -23,7 +23,7 @@ func OnReload(done func(error)) WatchOption {
 // is loaded as config.Load does, and watched as config.Watch does; Reload says
 // what may change. What is refused leaves everything as it was, is logged, and
 // counted in Status; the next change of the file is the next try. It fails where
-// files cannot be watched.
+// files cannot be watched, and where this one cannot be loaded to begin with.
 func (p *Plugin) Watch(path string, opts ...WatchOption) error {
 	e, err := p.running()
 	if err != nil {
@@ -41,6 +41,9 @@ func (e *engine) watch(path string, opts []WatchOption) error {
 	defer e.mu.Unlock() // what the watcher finds waits until it is known here
 	if e.closed {
 		return errClosed
+	}
+	if _, err := config.Load(path); err != nil {
+		return err
 	}
 	w, err := config.Watch(context.Background(), path, func(found config.Event) {
 		if found.Err != nil {

@@ -38,6 +38,8 @@ func (c *counter) NextKey(context.Context, string, any) (any, error) {
 	return 100 + c.last, c.err
 }
 
+func (c *counter) KeyGenerator(string) string { return "numbers (COUNTER)" }
+
 func (c *counter) Release() {}
 
 type order struct {

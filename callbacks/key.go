@@ -108,7 +108,7 @@ func (g *keySetter) fillModel(model reflect.Value) bool {
 	}
 	key, err := g.keys.NextKey(ctx, g.db.Statement.Table, owner)
 	if err == nil {
-		err = g.field.Set(ctx, model, key)
+		err = g.setKey(ctx, model, key)
 	}
 	return g.db.AddError(err) == nil
 }

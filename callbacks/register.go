@@ -18,6 +18,9 @@ type Keys interface {
 	// NextKey returns a new value for the table's key column. owner is what the
 	// application gives the owner column, nil where none is needed.
 	NextKey(ctx context.Context, table string, owner any) (any, error)
+	// KeyGenerator returns the name and the type of the generator of the table's
+	// keys, for messages.
+	KeyGenerator(table string) string
 	// Release tells that the statement needs no more keys.
 	Release()
 }

@@ -17,7 +17,14 @@ func (f *faults) add(path, reason, remedy string) {
 	f.list = append(f.list, &fault.ConfigError{Path: path, Reason: reason, Remedy: remedy})
 }
 
+// wrap adds an error, or each of several that are joined.
 func (f *faults) wrap(path string, err error) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // a wrapper around them has words of its own
+		for _, one := range joined.Unwrap() {
+			f.wrap(path, one)
+		}
+		return
+	}
 	f.list = append(f.list, &fault.ConfigError{Path: path, Err: err})
 }
 

@@ -404,6 +404,16 @@ func TestNilConfigurationIsAnError(t *testing.T) {
 	wantFaults(t, cfg.Validate(), "configuration: is nil; load one or build one in Go")
 }
 
+func TestEachOfJoinedFaultsHasItsPath(t *testing.T) {
+	cfg := &Config{
+		DataSources: map[string]DataSource{"ds0": {DSN: "root@tcp(localhost:3306)/a"}},
+		Sharding:    Sharding{Algorithms: map[string]Algorithm{"b": {Type: "INLINE", Props: map[string]any{"expresion": "t_${id}"}}}},
+	}
+	wantFaults(t, cfg.Validate(),
+		`sharding.algorithms.b: property "expression" is missing`,
+		`sharding.algorithms.b: unknown property "expresion"; did you mean "expression"?`)
+}
+
 func TestBindingComparesAllButTheNames(t *testing.T) {
 	for _, test := range []struct {
 		name   string

@@ -218,6 +218,16 @@ func (k *Kernel) KeyColumn(table string) (column, owner string, ok bool) {
 	return t.Key.Column, t.Key.Owner, true
 }
 
+// KeyGenerator returns the name and the type of the generator of a logical table's
+// keys, empty for none.
+func (k *Kernel) KeyGenerator(table string) string {
+	t, ok := k.rules.Table(table)
+	if !ok || t.Key == nil {
+		return ""
+	}
+	return t.Key.Name
+}
+
 // ShardingColumns returns the lower-case names of the columns that choose the nodes
 // of a logical table, none for a table without a rule, of one node, or with nodes
 // that a hint chooses. The caller must not change the slice.

@@ -54,6 +54,9 @@ func TestAFileThatIsWrittenInPartChangesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := s.plugin.Watch(path); !errors.Is(err, sharding.ErrConfig) {
+		t.Fatalf("a file that is not there: %v", err)
+	}
 	whole := s.document()
 	write(whole)
 	done := make(chan error, 10)

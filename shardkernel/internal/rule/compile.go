@@ -162,7 +162,10 @@ func (c *compiler) table(name string, configured config.Table, nodes []config.Da
 	t.number()
 	t.database = c.class(t, configured.DatabaseStrategy)
 	if key := configured.KeyGenerate; key != nil {
-		t.Key = &KeyGenerate{Column: strings.ToLower(key.Column), Generator: c.generators[key.Generator]}
+		t.Key = &KeyGenerate{
+			Column: strings.ToLower(key.Column), Generator: c.generators[key.Generator],
+			Name: key.Generator + " (" + c.cfg.Sharding.KeyGenerators[key.Generator].Type + ")",
+		}
 		if owners, ok := t.Key.Generator.(keygen.OwnerGenerator); ok {
 			t.Key.Owner, t.Key.Owners = strings.ToLower(owners.OwnerColumn()), owners
 		}

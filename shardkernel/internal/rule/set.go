@@ -123,6 +123,8 @@ const (
 type KeyGenerate struct {
 	Column    string // lower case
 	Generator keygen.Generator
+	// Name is the generator's name and type, for messages.
+	Name string
 	// Owner is the column, in lower case, whose value Generator needs, empty for
 	// none. Owners is Generator then.
 	Owner  string
