@@ -84,6 +84,11 @@ func (k *Kernel) tried(ctx context.Context, ex *plan.Execution, unit int, o *ori
 	drop := func() error {
 		return send(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS "+quoteName(at.table), nil)
 	}
+	// A server that denies DROP says so of a table that is not there as well, and
+	// nothing has been made yet that would stay.
+	if err := drop(); err != nil {
+		return "", &fault.NodeError{DataSource: u.DataSource, Table: u.Table, Err: fmt.Errorf("a table is made beside it for a moment, and is to be dropped: %w", err)}
+	}
 	if err := send(ctx, ex.Trial(unit, at.table), u.Args); err != nil {
 		if server := (*mysql.MySQLError)(nil); !errors.As(err, &server) {
 			_ = drop() // nobody knows whether it was made

@@ -320,3 +320,28 @@ func TestAUniqueKeyWithoutTheShardingColumnIsWarnedOfOnce(t *testing.T) {
 		t.Errorf("warnings %q", a.Warnings())
 	}
 }
+
+// TestWhereDropIsDeniedNoTableIsLeftBehind: an account that may not drop gets the
+// server's word, however often it tries.
+func TestWhereDropIsDeniedNoTableIsLeftBehind(t *testing.T) {
+	c := newCluster(t, "nodrop")
+	cfg := c.config()
+	for i, source := range []string{"ds0", "ds1"} {
+		for _, host := range []string{"'%'", "localhost"} {
+			exec(t, c.node(t, i), "CREATE USER nodrop@"+host+" IDENTIFIED BY 'p'", "GRANT CREATE, SELECT ON *.* TO nodrop@"+host)
+		}
+		_, server, _ := strings.Cut(string(cfg.DataSources[source].DSN), "@")
+		cfg.DataSources[source] = config.DataSource{DSN: config.DSN("nodrop:p@" + server)}
+	}
+	a := c.open(t, cfg)
+	a.define(t, orderTable)
+	exec(t, c.node(t, 1), "DROP TABLE t_order_1")
+	for range 2 {
+		if err := a.Exec(orderTable).Error; number(err) != 1142 || !strings.Contains(err.Error(), "ds1.t_order_1") {
+			t.Errorf("got %v", err)
+		}
+	}
+	if left := lines(t, c.node(t, 1), "SHOW TABLES"); !slices.Equal(left, []string{"t_order_0"}) {
+		t.Errorf("tables %q are left", left)
+	}
+}
