@@ -177,18 +177,21 @@ type NodeError struct {
 	Err        error
 }
 
-func (e *NodeError) Error() string {
+func (e *NodeError) Error() string { return e.place() + ": " + e.Err.Error() }
+
+func (e *NodeError) place() string {
 	if e.Table == "" {
-		return e.DataSource + ": " + e.Err.Error()
+		return e.DataSource
 	}
-	return e.DataSource + "." + e.Table + ": " + e.Err.Error()
+	return e.DataSource + "." + e.Table
 }
 
 // Unwrap returns the driver's error.
 func (e *NodeError) Unwrap() error { return e.Err }
 
 // NodesError reports a statement that was sent to several nodes and failed on
-// at least one. It unwraps to the node errors. What the statement wrote was
+// at least one. It unwraps to the node errors; its text says once what several of
+// them say. What the statement wrote was
 // undone unless Class says otherwise.
 type NodesError struct {
 	Class error    // nil, or a sentinel such as ErrPartialCommit
@@ -214,16 +217,36 @@ func (e *NodesError) Error() string {
 		}
 		b.WriteString(": ")
 	}
-	for i, n := range e.Nodes {
-		if i > 0 {
-			b.WriteString("; ")
-		}
-		b.WriteString(n.Error())
-	}
+	writeAlike(&b, e.Nodes)
 	if e.Class == ErrPartialDDL { //nolint:errorlint // the class is the sentinel itself
 		b.WriteString("; mend the cause and send the same statement again")
 	}
 	return b.String()
+}
+
+// writeAlike writes the errors of nodes, what several of them say only once.
+func writeAlike(b *strings.Builder, nodes []*NodeError) {
+	var texts []string
+	places := map[string][]string{}
+	for _, n := range nodes {
+		text := n.Err.Error()
+		if len(places[text]) == 0 {
+			texts = append(texts, text)
+		}
+		places[text] = append(places[text], n.place())
+	}
+	const most = 3 // nodes that are all named
+	for i, text := range texts {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		if at := places[text]; len(at) <= most {
+			b.WriteString(strings.Join(at, ", "))
+		} else {
+			fmt.Fprintf(b, "%d nodes (%s, …, %s)", len(at), at[0], at[len(at)-1])
+		}
+		b.WriteString(": " + text)
+	}
 }
 
 // Is matches the class.

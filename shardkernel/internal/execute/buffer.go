@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gormshard/sharding/shardkernel/internal/memory"
+	"github.com/gormshard/sharding/shardkernel/internal/plan"
 )
 
 // budget counts what one statement holds in memory, over all its units.
@@ -35,6 +36,7 @@ func (b *budget) take(bytes int) error {
 
 // buffer is the rows of one unit, held in memory. It needs no connection.
 type buffer struct {
+	unit    *plan.Unit
 	columns []column
 	values  [][]driver.Value // in blocks of whole rows
 	text    []byte           // the block that bytes are copied to
@@ -56,9 +58,9 @@ const (
 	firstText, mostText = 256, 32 << 10
 )
 
-// readAll reads rows to their end, without closing them.
-func readAll(rows driver.Rows, b *budget) (*buffer, error) {
-	out := &buffer{columns: describe(rows), budget: b}
+// readAll reads the rows of a unit to their end, without closing them.
+func readAll(u *plan.Unit, rows driver.Rows, b *budget) (*buffer, error) {
+	out := &buffer{unit: u, columns: describe(rows), budget: b}
 	row := make([]driver.Value, len(out.columns))
 	for {
 		err := rows.Next(row)
@@ -162,6 +164,9 @@ func (b *buffer) Close() error {
 	b.values, b.text, b.rows, b.held = nil, nil, 0, 0
 	return nil
 }
+
+// Node names the node that was read, for messages.
+func (b *buffer) Node() string { return node(b.unit) }
 
 func (b *buffer) Columns() []string {
 	out := make([]string, len(b.columns))

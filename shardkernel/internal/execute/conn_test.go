@@ -162,7 +162,7 @@ func TestUnknownColumnTypesAreAsDatabaseSQLHasThem(t *testing.T) {
 		driver.RowsColumnTypeLength
 		driver.RowsColumnTypePrecisionScale
 	}
-	b, err := readAll(&twoResults{}, &budget{maxRows: 9, maxBytes: 999})
+	b, err := readAll(&plan.Unit{}, &twoResults{}, &budget{maxRows: 9, maxBytes: 999})
 	if err != nil {
 		t.Fatal(err)
 	}

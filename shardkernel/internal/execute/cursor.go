@@ -51,6 +51,14 @@ func (c *cursor) open() error {
 	return nil
 }
 
+// Node names the node that is read, for messages; it is empty for a single unit.
+func (c *cursor) Node() string {
+	if c.unit == nil {
+		return ""
+	}
+	return node(c.unit)
+}
+
 func node(u *plan.Unit) string {
 	if u.Table == "" {
 		return u.DataSource

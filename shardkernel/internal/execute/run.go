@@ -136,7 +136,7 @@ func (r *run) read(l *lane, u *plan.Unit) (*buffer, error) {
 		return nil, err
 	}
 	c := &cursor{conn: l.conn, rows: rows, stmt: stmt, sent: sent, branches: r.branches, run: r, unit: u}
-	b, err := readAll(rows, &r.budget)
+	b, err := readAll(u, rows, &r.budget)
 	sent.buffered(b, err)
 	if l.conn.note(err) != nil {
 		r.stop()

@@ -15,13 +15,35 @@ import (
 // SchemaDriftError reports that two units answered with different columns. It
 // matches fault.ErrSchemaDrift. No row has been given.
 type SchemaDriftError struct {
-	Unit   int    // the unit that differs from the first, counted from 0
-	Detail string // what differs
+	Unit        int    // the unit that differs from the first, counted from 0
+	Node, First string // the nodes of the two, empty where they are not known
+	Detail      string // what differs
 }
 
 func (e *SchemaDriftError) Error() string {
-	return fmt.Sprintf("sharding: %s: unit %d against unit 1: %s; give the actual tables the same columns in the same order, or name the columns instead of *",
-		fault.ErrSchemaDrift, e.Unit+1, e.Detail)
+	places := ""
+	switch {
+	case e.Node != "":
+		places = e.Node + " against " + e.First + ": "
+	case e.Unit > 0:
+		places = fmt.Sprintf("unit %d against unit 1: ", e.Unit+1)
+	}
+	return fmt.Sprintf("sharding: %s: %s%s; give the actual tables the same columns in the same order, or name the columns instead of *",
+		fault.ErrSchemaDrift, places, e.Detail)
+}
+
+// placed is implemented by cursors that know the node they read.
+type placed interface{ Node() string }
+
+// driftOf is the error of a unit that differs from the first.
+func driftOf(cursors []driver.Rows, unit int, detail string) *SchemaDriftError {
+	e := &SchemaDriftError{Unit: unit, Detail: detail}
+	a, known := cursors[0].(placed)
+	b, both := cursors[unit].(placed)
+	if known && both {
+		e.First, e.Node = a.Node(), b.Node()
+	}
+	return e
 }
 
 // Is matches fault.ErrSchemaDrift.
@@ -60,7 +82,7 @@ func newHeader(cursors []driver.Rows, derived int, extremes []int) (*header, err
 	for unit := 1; unit < len(cursors); unit++ {
 		others := cursors[unit].Columns()
 		if detail := driftOfNames(names, others); detail != "" {
-			return nil, &SchemaDriftError{Unit: unit, Detail: detail}
+			return nil, driftOf(cursors, unit, detail)
 		}
 		for i, c := range describe(cursors[unit], len(names)) {
 			wider := value.WiderType
@@ -68,9 +90,7 @@ func newHeader(cursors []driver.Rows, derived int, extremes []int) (*header, err
 				wider = value.WiderExtreme
 			}
 			if !columns[i].widen(c, wider) {
-				return nil, &SchemaDriftError{
-					Unit: unit, Detail: fmt.Sprintf("column %d, %q, is %s instead of %s", i+1, names[i], c.typeName, columns[i].typeName),
-				}
+				return nil, driftOf(cursors, unit, fmt.Sprintf("column %d, %q, is %s instead of %s", i+1, names[i], c.typeName, columns[i].typeName))
 			}
 		}
 	}

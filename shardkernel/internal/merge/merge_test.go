@@ -151,6 +151,26 @@ func TestUnitsWithOtherColumnsAreSchemaDrift(t *testing.T) {
 	}
 }
 
+// atNode is a cursor that knows its node.
+type atNode struct {
+	*fake
+	node string
+}
+
+func (a atNode) Node() string { return a.node }
+
+func TestSchemaDriftNamesTheNodes(t *testing.T) {
+	cursors := []driver.Rows{atNode{cursor("id BIGINT"), "ds0.t_order_0"}, atNode{cursor("id BIGINT, x INT"), "ds1.t_order_1"}}
+	_, err := Rows(&plan.Merge{}, cursors, Limits{})
+	if err == nil || !strings.Contains(err.Error(), ": ds1.t_order_1 against ds0.t_order_0: 2 columns instead of 1; ") {
+		t.Errorf("error %v", err)
+	}
+	_, err = Rows(&plan.Merge{Labels: []string{"no"}}, []driver.Rows{cursor("id BIGINT")}, Limits{})
+	if err == nil || strings.Contains(err.Error(), "unit") {
+		t.Errorf("error %v speaks of units where all of them are alike", err)
+	}
+}
+
 // Semantics row 68.
 func TestErrorOfACursorIsReturnedAndNeverAnEarlyEnd(t *testing.T) {
 	for _, cause := range []error{

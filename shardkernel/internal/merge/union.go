@@ -33,7 +33,7 @@ func newUnion(recipe *plan.Merge, head *header, in *inputs, memory *account) (st
 			return nil, err
 		}
 		if len(columns.names) != len(head.columns) {
-			return nil, &SchemaDriftError{Unit: at - 1, Detail: fmt.Sprintf("%d columns instead of %d", len(columns.names), len(head.columns))}
+			return nil, driftOf(in.cursors, at-1, fmt.Sprintf("%d columns instead of %d", len(columns.names), len(head.columns)))
 		}
 		branches.rows = append(branches.rows, rows)
 	}

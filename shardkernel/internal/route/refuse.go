@@ -2,6 +2,7 @@ package route
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gormshard/sharding/internal/fault"
@@ -90,7 +91,10 @@ func (p *Program) refuse(clause, reason, remedy string) error {
 	if remedy == "" {
 		remedy = "add conditions that lead every sharded table to one node"
 		if keys := keyNames(p.refs[0].rule); keys != "" {
-			remedy = "add a condition on " + keys + " that leads to one node, to every query block that names a sharded table"
+			remedy = "add a condition on " + keys + " that leads to one node"
+			if slices.ContainsFunc(p.refs, func(r *reference) bool { return r.scope != p.refs[0].scope }) {
+				remedy += ", to every query block that names a sharded table"
+			}
 		}
 	}
 	return fault.Unsupported(clause+" over several nodes", reason, remedy)
