@@ -27,7 +27,8 @@ func TestWhatShardingSphereDocumentsIsReadOrRefusedWithAReason(t *testing.T) {
 	}
 	for name, test := range map[string]struct{ text, refused string }{
 		"rule SINGLE":                   {rule("!SINGLE {tables: [ds_1.t_single], defaultDataSource: ds_0}"), ""},
-		"rule SINGLE, all of a source":  {rule("!SINGLE {tables: [ds_1.*]}"), "list those that are not in the default data source"},
+		"rule SINGLE, all of a source":  {rule("!SINGLE {tables: [ds_1.*]}"), `"ds_1.*" stands for tables that would have to be looked for in the databases; remove it, which is enough where all single tables are in the default data source, ds_0; list those that are not`},
+		"rule SINGLE, all of all":       {rule("!SINGLE {tables: [\"*.*\"]}"), `"*.*" stands for`},
 		"rule BROADCAST":                {rule("!BROADCAST {tables: [t_dict]}"), ""},
 		"rule ENCRYPT":                  {rule("!ENCRYPT {tables: {}}"), "encryption of columns is not supported"},
 		"rule COMPATIBLE_ENCRYPT":       {rule("!COMPATIBLE_ENCRYPT {tables: {}}"), "encryption of columns is not supported"},

@@ -309,7 +309,8 @@ func (r *sphere) singleTables(s *section) {
 		}
 		// Tables without a rule are found in the default data source anyway.
 		if source != r.defaultName() && !(source == "*" && len(r.names()) == 1) {
-			s.add(at, "stands for tables that would have to be looked for in the databases", "list those that are not in the default data source, such as ds_1.t_log, and remove the pattern")
+			s.add(at, fmt.Sprintf("%q stands for tables that would have to be looked for in the databases", name),
+				fmt.Sprintf("remove it, which is enough where all single tables are in the default data source, %s; list those that are not, such as ds_1.t_log", r.defaultName()))
 		}
 	}
 	s.rest()

@@ -3,6 +3,7 @@ package shardkernel
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gormshard/sharding/config"
 	"github.com/gormshard/sharding/internal/fault"
@@ -192,7 +193,11 @@ func checkAuditNames(names []string) error {
 		for _, n := range config.AuditNames() {
 			known = append(known, string(n))
 		}
-		return fault.Unsupported("hint that disables audits", fmt.Sprintf("there is no audit %q", name), nearest.HintOrList(name, known))
+		remedy := nearest.HintOrList(name, known)
+		if strings.EqualFold(name, "DML_SHARDING_CONDITIONS") { // ShardingSphere's auditor
+			remedy = "it is " + string(config.AuditRequireShardingKey) + " here"
+		}
+		return fault.Unsupported("hint that disables audits", fmt.Sprintf("there is no audit %q", name), remedy)
 	}
 	return nil
 }

@@ -66,19 +66,20 @@ func TestKeysOfCommentsMeanWhatHintsOfTheContextMean(t *testing.T) {
 func TestCommentsThatAreNotUnderstoodAreErrors(t *testing.T) {
 	k := planning(t, nil)
 	for text, want := range map[string]string{
-		"SHARDING: SHARDING_TABLE_VALUE=1":                        "SHARDING_TABLE_VALUE: is no key of a hint",
-		"SHARDING: TABEL_VALUE=1":                                 `did you mean "TABLE_VALUE"?`,
-		"SHARDINGSPHERE_HINT: TABLE_VALUE=1":                      "TABLE_VALUE: is no key of a hint",
-		"SHARDINGSPHERE_HINT: USE_TRAFFIC=true":                   "USE_TRAFFIC: is not supported",
-		"SHARDING: ds0.DATA_SOURCE=ds1":                           "ds0.DATA_SOURCE: concerns no table",
-		"SHARDING: DATA_SOURCE=a b":                               "DATA_SOURCE: has 2 values",
-		"SHARDING: ACTUAL_TABLE=t_order_1":                        "ACTUAL_TABLE: names no logical table",
-		"SHARDING: t_order.TABLE_VALUE=1, t_order.ACTUAL_TABLE=x": "t_order.ACTUAL_TABLE: stands beside a value",
-		"SHARDING: t_order.ACTUAL_TABLE=x, t_order.TABLE_VALUE=1": "t_order.TABLE_VALUE: stands beside an actual table",
-		"SHARDING: t_order.TABLE_VALUE=1, T_ORDER.tableValue=2":   "T_ORDER.tableValue: stands twice",
-		"SHARDING: t_unknown.TABLE_VALUE=1":                       "unknown table: table t_unknown",
-		"SHARDING: DISABLE_AUDIT=all":                             `there is no audit "all"`,
-		"SHARDING: " + strings.Repeat("K", 5000) + "=1":           "KKKK…: is no key",
+		"SHARDING: SHARDING_TABLE_VALUE=1":                                 "SHARDING_TABLE_VALUE: is no key of a hint",
+		"SHARDING: TABEL_VALUE=1":                                          `did you mean "TABLE_VALUE"?`,
+		"SHARDINGSPHERE_HINT: TABLE_VALUE=1":                               "TABLE_VALUE: is no key of a hint",
+		"SHARDINGSPHERE_HINT: USE_TRAFFIC=true":                            "USE_TRAFFIC: is not supported",
+		"SHARDING: ds0.DATA_SOURCE=ds1":                                    "ds0.DATA_SOURCE: concerns no table",
+		"SHARDING: DATA_SOURCE=a b":                                        "DATA_SOURCE: has 2 values",
+		"SHARDING: ACTUAL_TABLE=t_order_1":                                 "ACTUAL_TABLE: names no logical table",
+		"SHARDING: t_order.TABLE_VALUE=1, t_order.ACTUAL_TABLE=x":          "t_order.ACTUAL_TABLE: stands beside a value",
+		"SHARDING: t_order.ACTUAL_TABLE=x, t_order.TABLE_VALUE=1":          "t_order.TABLE_VALUE: stands beside an actual table",
+		"SHARDING: t_order.TABLE_VALUE=1, T_ORDER.tableValue=2":            "T_ORDER.tableValue: stands twice",
+		"SHARDING: t_unknown.TABLE_VALUE=1":                                "unknown table: table t_unknown",
+		"SHARDINGSPHERE_HINT: DISABLE_AUDIT_NAMES=DML_SHARDING_CONDITIONS": `there is no audit "DML_SHARDING_CONDITIONS"; it is requireShardingKey here`,
+		"SHARDING: DISABLE_AUDIT=all":                                      `there is no audit "all"`,
+		"SHARDING: " + strings.Repeat("K", 5000) + "=1":                    "KKKK…: is no key",
 	} {
 		_, err := k.Plan(t.Context(), nil, "SELECT 1 FROM t_order WHERE id = 1 /* "+text+" */", nil)
 		if err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 500 {
