@@ -94,6 +94,7 @@ func (k *Kernel) send(ctx context.Context, s *Session, ex *plan.Execution) (driv
 }
 
 func (k *Kernel) sendUnits(ctx context.Context, s *Session, ex *plan.Execution) (driver.Rows, error) {
+	s.bind(ex)
 	branches, err := k.choose(ctx, s, ex)
 	if err != nil {
 		return nil, err

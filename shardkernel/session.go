@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/gormshard/sharding/shardkernel/internal/execute"
+	"github.com/gormshard/sharding/shardkernel/internal/plan"
 	"github.com/gormshard/sharding/shardkernel/internal/session"
 	"github.com/gormshard/sharding/shardkernel/internal/transaction"
 )
@@ -19,6 +20,8 @@ type Session struct {
 	kernel  *Kernel // of the statement at hand, or of what is kept
 	keeping bool    // the kernel is kept in use
 	running bool    // a statement is at hand
+	// prepared is true while the statement at hand is one that was prepared.
+	prepared bool
 	held    func() bool
 
 	tx    *transaction.Tx // nil outside a transaction
@@ -49,6 +52,34 @@ type Session struct {
 
 // elsewhere stands for several data sources, or for one that is not known.
 const elsewhere = "\x00"
+
+// Prepared tells whether the queries to come are of prepared statements. The nodes
+// prepare those as well, though without arguments they need not: their values would
+// come as texts, in which a FLOAT has six digits.
+func (s *Session) Prepared(is bool) { s.prepared = is }
+
+// bind lets the units of a prepared statement be sent as such.
+func (s *Session) bind(ex *plan.Execution) {
+	if s == nil || !s.prepared || !ex.Query || ex.DDL || ex.InTurn {
+		return
+	}
+	for i := range ex.Units {
+		ex.Units[i].Prepare = true
+	}
+	if ex.Gather != nil {
+		ex.Gather.Header.Prepare = true
+	}
+	if first := ex.First; first != nil {
+		then := first.Then
+		first.Then = func(found []*plan.Found) (*plan.Execution, error) {
+			ex, err := then(found)
+			if err == nil {
+				s.bind(ex)
+			}
+			return ex, err
+		}
+	}
+}
 
 // Session opens a logical connection; it sends nothing. held reports, when a
 // statement is about to change the session, whether the caller holds the

@@ -26,6 +26,8 @@ func (s *stmt) NumInput() int { return -1 }
 func (s *stmt) Close() error { return nil }
 
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	s.conn.session.Prepared(true)
+	defer s.conn.session.Prepared(false)
 	return s.conn.QueryContext(ctx, s.query, args)
 }
 

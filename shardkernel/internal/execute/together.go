@@ -53,6 +53,5 @@ func union(units []*plan.Unit) *plan.Unit {
 	}
 	text.WriteString("\n)")
 	one.SQL = text.String()
-	one.Prepare = one.Prepare && len(one.Args) == 0
 	return &one
 }

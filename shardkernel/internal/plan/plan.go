@@ -42,9 +42,10 @@ type Unit struct {
 	// where the names are what they are in SQL.
 	Called func(called func(name string, kind NameKind) string) string
 	Args   []any
-	// Prepare sends a read without arguments as one with arguments is sent. The
-	// two ways do not show every value alike: MySQL writes a FLOAT with six
-	// digits where nothing is bound.
+	// Prepare sends a read without arguments as one with arguments is sent, and one
+	// with arguments as its driver sends what it has prepared. The two ways do not
+	// show every value alike: MySQL writes a FLOAT with six digits where nothing is
+	// bound.
 	Prepare bool
 	// Secret keeps the text, which may hold a password, out of traces.
 	Secret bool
