@@ -22,7 +22,7 @@ type Session struct {
 	running bool    // a statement is at hand
 	// prepared is true while the statement at hand is one that was prepared.
 	prepared bool
-	held    func() bool
+	held     func() bool
 
 	tx    *transaction.Tx // nil outside a transaction
 	typed bool            // it was begun by a statement, and is ended by one

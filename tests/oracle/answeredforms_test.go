@@ -51,7 +51,7 @@ func TestWhatOtherStatementsAreRefusedForIsAnswered(t *testing.T) {
 		q := &query{statement: f(strings.ReplaceAll(text, "{schema}", clusters[0].schema()))}
 		q.outline()
 		for _, protocol := range protocols {
-			a := clusters[0].reference(t.Context(), q, protocol)
+			a := clusters[0].reference(t.Context(), q, protocol, 0)
 			for _, c := range clusters {
 				p, text, args := c.as(protocol, q.statement)
 				got := p.ask(t.Context(), 0, text, args)

@@ -274,7 +274,7 @@ func judgeBuilt(ctx context.Context, clusters []*cluster, plain map[*pair]*gorm.
 				q.outline()
 				var everything answer
 				if all := ranked(text); all.sql != "" {
-					everything = p.askSingle(ctx, all.text(), nil, strings.Contains(text.sql, "?"))
+					everything = askPlain(ctx, p.single, all.text(), nil, strings.Contains(text.sql, "?"))
 				}
 				difference = q.differ(want.(answer), got.(answer), everything)
 			case !reflect.DeepEqual(want, got):

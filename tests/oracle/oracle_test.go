@@ -42,7 +42,7 @@ func (p *pair) ask(ctx context.Context, way int, query string, args []any) (a an
 		}
 		defer func() { _ = tx.Rollback() }()
 		return read(tx.QueryContext(ctx, query, args...))
-	case 3:
+	case asPrepared:
 		stmt, err := p.logical.PrepareContext(ctx, query)
 		if err != nil {
 			return answer{err: err}
@@ -64,18 +64,20 @@ func (p *pair) ask(ctx context.Context, way int, query string, args []any) (a an
 	return read(conn.QueryContext(ctx, query, args...))
 }
 
-// askSingle asks the unsharded database; prepared is true for values as they look
-// in a prepared statement's answer.
-func (p *pair) askSingle(ctx context.Context, query string, args []any, prepared bool) answer {
-	if !prepared || len(args) > 0 {
-		return read(p.single.QueryContext(ctx, query, args...))
+// asPrepared is the way in which ask prepares a query without need.
+const asPrepared = 3
+
+// askPlain runs a query without the code under test, as a prepared statement or not.
+func askPlain(ctx context.Context, pool *sql.DB, query string, args []any, prepared bool) answer {
+	if !prepared {
+		return read(pool.QueryContext(ctx, query, args...))
 	}
-	stmt, err := p.single.PrepareContext(ctx, query)
+	stmt, err := pool.PrepareContext(ctx, query)
 	if err != nil {
 		return answer{err: err}
 	}
 	defer stmt.Close()
-	return read(stmt.QueryContext(ctx))
+	return read(stmt.QueryContext(ctx, args...))
 }
 
 // as returns a statement in a protocol's form, and the applications that speak it.
@@ -113,8 +115,8 @@ func judge(ctx context.Context, clusters []*cluster, seed uint64, p profile, r *
 	}
 	q.outer = all[0].outer()
 	for _, protocol := range protocols {
-		a := clusters[0].reference(ctx, q, protocol)
-		contradictions := sync.OnceValue(func() []string { return clusters[0].contradictions(ctx, *q, a, protocol) })
+		a := clusters[0].reference(ctx, q, protocol, way)
+		contradictions := sync.OnceValue(func() []string { return clusters[0].contradictions(ctx, *q, a, protocol, way) })
 		a.doubtful = func(how string) bool { return slices.Contains(contradictions(), how) }
 		if a.everything.err != nil {
 			r.note("no order of the rows to compare with: " + a.everything.err.Error())
@@ -139,24 +141,24 @@ func judge(ctx context.Context, clusters []*cluster, seed uint64, p profile, r *
 	return problem
 }
 
-func (c *cluster) reference(ctx context.Context, q *query, protocol string) (a asked) {
+func (c *cluster) reference(ctx context.Context, q *query, protocol string, way int) (a asked) {
 	p, text, args := c.as(protocol, q.statement)
-	a.want = read(p.single.QueryContext(ctx, text, args...))
+	a.want = askPlain(ctx, p.single, text, args, way == asPrepared)
 	if everything := ranked(q.statement); everything.sql != "" && a.want.err == nil {
 		_, all, allArgs := c.as(protocol, everything)
-		a.everything = p.askSingle(ctx, all, allArgs, len(args) > 0 && protocol == "prepared")
+		a.everything = askPlain(ctx, p.single, all, allArgs, way == asPrepared || len(args) > 0 && protocol == "prepared")
 	}
 	return a
 }
 
 // contradictions are the manners in which the answers differ that other databases
 // with the same rows give.
-func (c *cluster) contradictions(ctx context.Context, q query, a asked, protocol string) (how []string) {
+func (c *cluster) contradictions(ctx context.Context, q query, a asked, protocol string, way int) (how []string) {
 	p, text, args := c.as(protocol, q.statement)
 	for _, other := range p.copies {
 		text := strings.ReplaceAll(text, c.schema()+".", other.name+".")
 		for range 2 {
-			how = append(how, manner(q.differ(a.want, read(other.QueryContext(ctx, text, args...)), a.everything)))
+			how = append(how, manner(q.differ(a.want, askPlain(ctx, other.DB, text, args, way == asPrepared), a.everything)))
 		}
 	}
 	return how

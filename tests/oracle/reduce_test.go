@@ -27,14 +27,14 @@ func reduce(ctx context.Context, whole, c *cluster, q *query, protocol string, w
 	differs := func(p fragment) string {
 		small := &query{statement: p, folded: q.folded, shape: q.shape}
 		small.outline()
-		a := whole.reference(ctx, small, protocol)
+		a := whole.reference(ctx, small, protocol, way)
 		pools, text, args := c.as(protocol, p)
 		got := pools.ask(ctx, way, text, args)
 		if _, ok := refused(got.err); ok || ctx.Err() != nil {
 			return ""
 		}
 		how := manner(small.differ(a.want, got, a.everything))
-		if how == "rows" && !ambiguous && !fixed(p) || how != "" && slices.Contains(whole.contradictions(ctx, *small, a, protocol), how) {
+		if how == "rows" && !ambiguous && !fixed(p) || how != "" && slices.Contains(whole.contradictions(ctx, *small, a, protocol, way), how) {
 			return ""
 		}
 		return how

@@ -46,7 +46,7 @@ func TestUnitsTogetherKeepTheirArgumentsAndTheirBounds(t *testing.T) {
 	}
 	units[3].Args, units[3].Prepare = nil, true
 	out := together(units)
-	if len(out) != 3 || out[0].Prepare || strings.Count(out[0].SQL, "SELECT") != 64 || len(out[0].Args) != 63 || len(out[2].Args) != 2 {
+	if len(out) != 3 || !out[0].Prepare || out[1].Prepare || strings.Count(out[0].SQL, "SELECT") != 64 || len(out[0].Args) != 63 || len(out[2].Args) != 2 {
 		t.Errorf("%d statements, the first %d arguments, the last %v", len(out), len(out[0].Args), out[len(out)-1].Args)
 	}
 	equal(t, "arguments", out[2].Args, []any{128, 129})
