@@ -40,6 +40,13 @@ func (c *counter) NextKey(context.Context, string, any) (any, error) {
 
 func (c *counter) KeyGenerator(string) string { return "numbers (COUNTER)" }
 
+func (c *counter) Mistaken(table string) (near, dataSource string) {
+	if table == "t_orders" {
+		return "t_order", "ds0"
+	}
+	return "", ""
+}
+
 func (c *counter) Release() {}
 
 type order struct {

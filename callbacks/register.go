@@ -29,6 +29,10 @@ type Keys interface {
 type Rules interface {
 	Keys
 	Models
+	// Mistaken returns the table with a rule that is probably meant by the name of
+	// a table without one, and the data source that the latter is in; near is empty
+	// where there is none.
+	Mistaken(table string) (near, dataSource string)
 }
 
 // Register adds the callbacks to db. rules returns the rules of one statement.
@@ -43,6 +47,7 @@ func Register(db *gorm.DB, rules func() Rules) error {
 		c.Update().After("gorm:update").Register("sharding:translate_error", translateError),
 		c.Delete().After("gorm:delete").Register("sharding:translate_error", translateError),
 		c.Row().After("gorm:row").Register("sharding:translate_error", translateError),
+		c.Raw().Before("gorm:raw").Register("sharding:warn_unruled", warnUnruled(rules)),
 		c.Raw().After("gorm:raw").Register("sharding:translate_error", translateError),
 	)
 }
