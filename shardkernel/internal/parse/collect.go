@@ -1,6 +1,8 @@
 package parse
 
 import (
+	"strings"
+
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
@@ -96,6 +98,7 @@ func (b *builder) collectWith(w *ast.WithClause, parent, outer *block, ctes *cte
 	frame := &cteFrame{outer: ctes}
 	for i, def := range w.CTEs {
 		name, _ := b.nameOf(def.Name)
+		b.stmt.CTEs = append(b.stmt.CTEs, strings.ToLower(name))
 		b.see(def.Name)
 		b.see(def.ColNameList...)
 		if len(def.ColNameList) > 0 {

@@ -47,6 +47,8 @@ type Statement struct {
 	// something else than a constant, so that what is said of one is said of
 	// others; "*" for any.
 	Linked []string
+	// CTEs are the names, in lower case, of common table expressions.
+	CTEs []string
 	// Shown are the aliases of select lists, in lower case.
 	Shown []string
 	// Renamed are the columns, in lower case, in what select lists give another name;

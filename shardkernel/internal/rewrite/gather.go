@@ -35,9 +35,13 @@ func (t *Template) Gather(g *route.Gathering, args []any) *plan.Execution {
 		for _, reference := range table.References {
 			names[reference] = table.Name
 		}
-		carriage, ok := newCarriage(table.Name, g.Names[table.References[0]], table.Columns, text)
+		lender := g.Names[table.References[0]]
+		carriage, ok := newCarriage(table.Name, lender, table.Columns, text)
 		if !ok || carriage.recursive && !t.server.MariaDB {
 			return nil
+		}
+		if carriage.recursive && slices.Contains(t.stmt.CTEs, strings.ToLower(lender)) {
+			return nil // which WITH RECURSIVE would take for the lender
 		}
 		with = append(with, carriage.tables)
 		recursive = recursive || carriage.recursive
