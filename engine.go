@@ -78,13 +78,13 @@ var errClosed = errors.New("sharding: closed")
 func (e *engine) reload(ctx context.Context, cfg *config.Config, opts []ReloadOption) (changed bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(e.closing, func() { cancel(errClosed) })()
+	defer context.AfterFunc(e.closing, func() { cancel(errClosed) })() //nolint:contextcheck // it waits for Close
 	select {
 	case e.reloading <- struct{}{}:
 		defer func() { <-e.reloading }()
 	case <-ctx.Done():
 		err := context.Cause(ctx)
-		e.refused(err)
+		e.refused(err) //nolint:contextcheck // it is told of though the context has ended
 		return false, err
 	}
 	e.mu.Lock()
@@ -99,7 +99,7 @@ func (e *engine) reload(ctx context.Context, cfg *config.Config, opts []ReloadOp
 		if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
 			err = errors.Join(cause, err)
 		}
-		e.refused(err)
+		e.refused(err) //nolint:contextcheck // it is told of though the context has ended
 		return false, err
 	}
 	e.mu.Lock()
@@ -119,7 +119,7 @@ func (e *engine) reload(ctx context.Context, cfg *config.Config, opts []ReloadOp
 	if g.moved(before) {
 		e.drain.quiet(ctx, old.Quiet(), g.cfg.Props.WithDefaults().DrainTimeout)
 	}
-	e.caller.log().Info(context.Background(), "sharding: configuration reloaded: generation %d, rules %s", g.number, g.fingerprint)
+	e.caller.log().Info(context.Background(), "sharding: configuration reloaded: generation %d, rules %s", g.number, g.fingerprint) //nolint:contextcheck // likewise
 	return true, nil
 }
 

@@ -19,7 +19,7 @@ func (f *faults) add(path, reason, remedy string) {
 
 // wrap adds an error, or each of several that are joined.
 func (f *faults) wrap(path string, err error) {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // a wrapper around them has words of its own
+	if joined, ok := err.(interface{ Unwrap() []error }); ok { // a wrapper around them has words of its own
 		for _, one := range joined.Unwrap() {
 			f.wrap(path, one)
 		}

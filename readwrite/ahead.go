@@ -112,7 +112,7 @@ func (c *aheadConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.
 	if opts != (driver.TxOptions{}) {
 		return nil, errors.New("sharding: the driver knows no isolation levels and no read-only transactions")
 	}
-	return c.Begin() //nolint:staticcheck // for drivers that have nothing newer
+	return c.Begin() // of drivers that have nothing newer
 }
 
 func (c *aheadConn) CheckNamedValue(v *driver.NamedValue) error {

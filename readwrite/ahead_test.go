@@ -76,7 +76,8 @@ type scriptedStmt struct{ *scripted }
 
 func (s scriptedStmt) NumInput() int                              { return 1 }
 func (s scriptedStmt) Exec([]driver.Value) (driver.Result, error) { return nil, errors.ErrUnsupported }
-func (s scriptedStmt) Query([]driver.Value) (driver.Rows, error)  { return nil, errors.ErrUnsupported }
+
+func (s scriptedStmt) Query([]driver.Value) (driver.Rows, error) { return nil, errors.ErrUnsupported }
 
 func (s scriptedStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	return s.scripted.QueryContext(ctx, "", args)

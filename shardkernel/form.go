@@ -74,6 +74,6 @@ func (o *origin) reads(ex *plan.Execution) bool {
 }
 
 // callsRoutine reports whether the statement holds functions of the user's.
-func (st *statement) callsRoutine() bool {
-	return st.program != nil && st.program.Statement().Features&parse.FeatureRoutine != 0
+func (s *statement) callsRoutine() bool {
+	return s.program != nil && s.program.Statement().Features&parse.FeatureRoutine != 0
 }

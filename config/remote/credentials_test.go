@@ -247,7 +247,7 @@ func TestCredentialsThatWouldBeIgnoredAreErrors(t *testing.T) {
 		"a username and a password go together": {Username: "app"},
 		"they have fields of their own":         {Endpoints: []string{"http://app:s3cret@127.0.0.1:1"}},
 		"without TLS":                           {TLS: &tls.Config{}},
-		"Viper takes no credentials":            {Provider: "consul", Username: "app", Password: "s3cret"},
+		"no credentials":                        {Provider: "consul", Username: "app", Password: "s3cret"},
 		"and certificates for it":               {Provider: "nats", TLS: &tls.Config{}},
 	} {
 		s.Key = key

@@ -30,7 +30,7 @@ func (e *etcd) check() error {
 		case strings.Contains(endpoint, "@"):
 			return errors.New("an endpoint holds credentials; they have fields of their own, Username and Password")
 		case s.TLS != nil && strings.HasPrefix(endpoint, "http:"):
-			return fmt.Errorf("endpoint %s would be spoken to without TLS; begin it with https:", endpoint)
+			return fmt.Errorf("endpoint %s would be spoken to without TLS; it has to begin with https", endpoint)
 		}
 	}
 	return nil

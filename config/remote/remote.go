@@ -136,7 +136,7 @@ func (p provider) SecretKeyring() string { return "" }
 
 func (p provider) check() error {
 	if p.source.Username != "" || p.source.Password != "" || p.source.TLS != nil {
-		return errors.New("Viper takes no credentials and certificates for it; use a proxy on the machine that has them")
+		return errors.New("no credentials and certificates are taken for it; use a proxy on the machine that has them")
 	}
 	return nil
 }

@@ -113,7 +113,7 @@ func wrapped(v any, to kind) any {
 // literal is the type of a number in the code of a part.
 func literal(code string, n *ast.IntegerNode) kind {
 	end := n.Location().From
-	for end < len(code) && (inName(code[end])) {
+	for end < len(code) && inName(code[end]) {
 		end++
 	}
 	suffix := byte(0)

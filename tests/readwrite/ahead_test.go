@@ -75,7 +75,7 @@ func ways(t *testing.T, g *groups) []way {
 			return scan(g.db.WithContext(ctx), slowly+"owner = ?", 2)
 		}},
 		{"Rows", func(ctx context.Context, g *groups) (int, error) {
-			return loop(g.db.WithContext(ctx).Raw(slowly+"owner = ?", 2).Rows())
+			return loop(g.db.WithContext(ctx).Raw(slowly+"owner = ?", 2).Rows()) //nolint:rowserrcheck // loop does
 		}},
 		{"Row", func(ctx context.Context, g *groups) (int, error) {
 			var texts string
@@ -90,10 +90,10 @@ func ways(t *testing.T, g *groups) []way {
 			return scan(cached.WithContext(ctx), slowly+"owner = ?", 2)
 		}},
 		{"database/sql", func(ctx context.Context, g *groups) (int, error) {
-			return loop(sqlDB.QueryContext(ctx, slowly+"owner = ?", 2))
+			return loop(sqlDB.QueryContext(ctx, slowly+"owner = ?", 2)) //nolint:rowserrcheck // loop does
 		}},
 		{"a prepared statement", func(ctx context.Context, g *groups) (int, error) {
-			return loop(prepared.QueryContext(ctx, 2))
+			return loop(prepared.QueryContext(ctx, 2)) //nolint:rowserrcheck // loop does
 		}},
 		{"a connection", func(ctx context.Context, g *groups) (n int, err error) {
 			err = g.db.WithContext(ctx).Connection(func(db *gorm.DB) (err error) {

@@ -63,7 +63,7 @@ var writes = map[string]func(db *gorm.DB, ids ...int) error{
 
 // sees reads rows, of all nodes where none are named, in a session, and returns who
 // was asked.
-func (g *groups) sees(t *testing.T, ctx context.Context, ids ...int) string {
+func (g *groups) sees(ctx context.Context, t *testing.T, ids ...int) string {
 	t.Helper()
 	g.asked()
 	var n int
@@ -100,7 +100,7 @@ func TestReadsOfASessionWaitForAReplicaThatHasItsWrites(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 			for range 4 { // each replica twice
-				if asked := g.sees(t, ctx, id, id+1); !fromReplicas(asked) {
+				if asked := g.sees(ctx, t, id, id+1); !fromReplicas(asked) {
 					t.Errorf("%s: the read went to %q", name, asked)
 				}
 			}
@@ -116,19 +116,19 @@ func TestReadsOfASessionGoToThePrimaryWhenNoReplicaHasItsWritesInTime(t *testing
 	g.stopReplicating(t)
 	const limit = 300 * time.Millisecond
 	ctx := hint.WithSession(t.Context(), hint.WaitForReplica(limit))
-	if asked := g.sees(t, ctx); !fromReplicas(asked) {
+	if asked := g.sees(ctx, t); !fromReplicas(asked) {
 		t.Errorf("before the first write the read went to %q", asked)
 	}
 	if err := writes["short way"](g.db.WithContext(ctx), 2); err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	if asked := g.sees(t, ctx, 2); asked != "ds0" || time.Since(began) < limit {
+	if asked := g.sees(ctx, t, 2); asked != "ds0" || time.Since(began) < limit {
 		t.Errorf("the first read went to %q after %s", asked, time.Since(began))
 	}
 	began = time.Now()
 	for range 20 { // nothing is waited for again
-		if asked := g.sees(t, ctx, 2); asked != "ds0" {
+		if asked := g.sees(ctx, t, 2); asked != "ds0" {
 			t.Errorf("another read went to %q", asked)
 		}
 	}
@@ -136,7 +136,7 @@ func TestReadsOfASessionGoToThePrimaryWhenNoReplicaHasItsWritesInTime(t *testing
 		t.Errorf("20 reads took %s", took)
 	}
 	// The other group was not written to, and has replicas for its reads.
-	if asked := g.sees(t, ctx); !strings.HasPrefix(asked, "ds0 ds1_r") {
+	if asked := g.sees(ctx, t); !strings.HasPrefix(asked, "ds0 ds1_r") {
 		t.Errorf("a read of both groups went to %q", asked)
 	}
 	cancelled, cancel := context.WithTimeout(hint.WithSession(t.Context(), hint.WaitForReplica(time.Minute)), limit)
@@ -155,7 +155,7 @@ func TestReadsOfASessionGoToThePrimaryWhenNoReplicaHasItsWritesInTime(t *testing
 	}
 	var read sync.WaitGroup
 	read.Go(func() {
-		if asked := g.sees(t, ctx, 6, 7); !fromReplicas(asked) {
+		if asked := g.sees(ctx, t, 6, 7); !fromReplicas(asked) {
 			t.Errorf("a read that waits went to %q", asked)
 		}
 	})
@@ -219,12 +219,12 @@ func TestASessionThatWaitsInTransactions(t *testing.T) {
 		if err := writes["short way"](tx, 4, 5); err != nil {
 			return err
 		}
-		if asked := g.sees(t, ctx, 2); !fromReplicas(asked) { // beside the transaction
+		if asked := g.sees(ctx, t, 2); !fromReplicas(asked) { // beside the transaction
 			t.Errorf("beside a transaction a read went to %q", asked)
 		}
 		return undo
 	})
-	if asked := g.sees(t, ctx, 2); !errors.Is(err, undo) || !fromReplicas(asked) {
+	if asked := g.sees(ctx, t, 2); !errors.Is(err, undo) || !fromReplicas(asked) {
 		t.Errorf("after a rollback the read went to %q, error %v", asked, err)
 	}
 	// What is committed later than it was written is seen from then on.
@@ -233,17 +233,17 @@ func TestASessionThatWaitsInTransactions(t *testing.T) {
 	if err := writes["short way"](tx, 4); err != nil {
 		t.Fatal(err)
 	}
-	g.sees(t, ctx, 2)
+	g.sees(ctx, t, 2)
 	if err := tx.Commit().Error; err != nil {
 		t.Fatal(err)
 	}
-	if asked := g.sees(t, ctx, 2, 4); !fromReplicas(asked) {
+	if asked := g.sees(ctx, t, 2, 4); !fromReplicas(asked) {
 		t.Errorf("after the commit the read went to %q", asked)
 	}
 	if err := writes["short way"](g.db.WithContext(ctx), 2); err == nil {
 		t.Error("a key is stored twice")
 	}
-	if asked := g.sees(t, ctx, 2, 4); asked != "ds0" {
+	if asked := g.sees(ctx, t, 2, 4); asked != "ds0" {
 		t.Errorf("after a write that has failed the read went to %q", asked)
 	}
 }

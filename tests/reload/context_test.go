@@ -105,7 +105,9 @@ func TestAContextEndsTheWaitForFormerStatements(t *testing.T) {
 		}
 		ended <- err
 	}()
-	<-began
+	if err := <-began; err != nil {
+		t.Fatal(err)
+	}
 	watcher := s.raw(t, 0)
 	await(t, "the statement to be on its way", func() bool {
 		var n int
