@@ -248,7 +248,7 @@ func TestCredentialsThatWouldBeIgnoredAreErrors(t *testing.T) {
 		"they have fields of their own":         {Endpoints: []string{"http://app:s3cret@127.0.0.1:1"}},
 		"without TLS":                           {TLS: &tls.Config{}},
 		"no credentials":                        {Provider: "consul", Username: "app", Password: "s3cret"},
-		"and certificates for it":               {Provider: "nats", TLS: &tls.Config{}},
+		"and certificates are taken":            {Provider: "nats", TLS: &tls.Config{}},
 	} {
 		s.Key = key
 		if s.Endpoints == nil {
