@@ -60,17 +60,14 @@ func (k *Kernel) choose(ctx context.Context, s *Session, ex *plan.Execution) (ex
 		return branches, nil
 	}
 	units := unitsOf(ex)
-	member := k.member
+	member := func(ctx context.Context, of *source, ex *plan.Execution) (string, error) {
+		return k.member(ctx, s, of, ex)
+	}
 	switch {
 	case branches == nil:
-		member = func(ctx context.Context, of *source, ex *plan.Execution) (string, error) {
-			if ex.Reads != plan.ReadsReplica && s.hasWritten(of.Name) {
-				return "", nil
-			}
-			return k.member(ctx, of, ex)
-		}
 	case k.transactional(units, TransactionalDynamic):
 		branches = nil
+		s.previous = elsewhere // FOUND_ROWS() would be asked on another connection
 	case k.transactional(units, TransactionalFixed):
 		member = s.fixed
 	default:
@@ -166,9 +163,13 @@ func (k *Kernel) transactional(units []*plan.Unit, as TransactionalReads) bool {
 	return len(units) > 0
 }
 
-// member returns the replica that answers a read of a data source, or nothing for
-// the primary. Its server has been checked.
-func (k *Kernel) member(ctx context.Context, of *source, ex *plan.Execution) (string, error) {
+// member returns the replica that answers a read of a data source in a session, or
+// nothing for the primary, as where the session has written to it. Its server has been
+// checked.
+func (k *Kernel) member(ctx context.Context, s *Session, of *source, ex *plan.Execution) (string, error) {
+	if ex.Reads != plan.ReadsReplica && s.hasWritten(of.Name) {
+		return "", nil
+	}
 	replica, err := k.reader(ctx, of, ex)
 	if err != nil || replica == of {
 		return "", err
@@ -260,7 +261,7 @@ func (k *Kernel) answering(ctx context.Context, ex *plan.Execution, name string)
 // asked for elsewhere, or is a write under a session that is told when its rows end.
 func (k *Kernel) follows(ex *plan.Execution) bool {
 	if !ex.Replica || ex.Reads == plan.ReadsPrimary {
-		return ex.Write && ex.Query && ex.Session != nil
+		return ex.Write && ex.Session != nil && (ex.Query || ex.Kind == plan.KindPassThrough || ex.Kind == plan.KindDirect)
 	}
 	of, ok := k.sources[ex.Units[0].DataSource]
 	return ok && of.streams
@@ -268,17 +269,20 @@ func (k *Kernel) follows(ex *plan.Execution) bool {
 
 // fixed returns the replica that all reads of the transaction go to.
 func (s *Session) fixed(ctx context.Context, of *source, ex *plan.Execution) (string, error) {
-	if name, ok := s.members[of.Name]; ok {
-		return name, nil
+	name, chosen := s.members[of.Name]
+	if !chosen {
+		var err error
+		if name, err = s.kernel.member(ctx, s, of, ex); err != nil {
+			return "", err
+		}
+		if s.members == nil {
+			s.members = map[string]string{}
+		}
+		s.members[of.Name] = name
 	}
-	name, err := s.kernel.member(ctx, of, ex)
-	if err != nil {
-		return "", err
+	if name != "" {
+		s.previous = elsewhere // FOUND_ROWS() would be asked on the primary
 	}
-	if s.members == nil {
-		s.members = map[string]string{}
-	}
-	s.members[of.Name] = name
 	return name, nil
 }
 

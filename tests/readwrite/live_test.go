@@ -152,6 +152,9 @@ func TestReloadsChangeWhoAnswersReadsThatGoOn(t *testing.T) {
 func TestAWatchedFileChangesWhoAnswersReadsThatGoOn(t *testing.T) {
 	for _, way := range []string{"plugin", "connector"} {
 		t.Run(way, func(t *testing.T) {
+			if way == "plugin" && !long() { // reloads of it are tested above
+				t.Skip("SHARDING_TEST_LONG is not set")
+			}
 			g := newGroups(t, "watch")
 			path := filepath.Join(t.TempDir(), "sharding.yaml")
 			write := func(text string) {

@@ -30,6 +30,9 @@ func TestMain(m *testing.M) {
 	os.Exit(mariadbtest.Main(m, mariadbtest.StatementCache))
 }
 
+// long reports whether variants run that tell little more than the others.
+func long() bool { return os.Getenv("SHARDING_TEST_LONG") != "" }
+
 // groups is two data sources, ds0 and ds1, each a group of a database on the
 // primary and its copies on two replicas. t_order is sharded over both, t_region
 // broadcast, t_audit single.

@@ -11,6 +11,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/gormshard/sharding"
 	"github.com/gormshard/sharding/config"
 	"github.com/gormshard/sharding/hint"
 )
@@ -229,6 +230,16 @@ func TestReadOnlyTransactionsReadAsConfigured(t *testing.T) {
 			if asked := g.asked(); asked != test.first {
 				t.Errorf("a subquery that runs first: went to %q, want %q", asked, test.first)
 			}
+			// What a read leaves in the session is left with whoever answered it.
+			var found int
+			if err := tx.Raw("SELECT SQL_CALC_FOUND_ROWS id FROM t_order WHERE id = 2").Scan(&ids).Error; err != nil {
+				t.Error(err)
+			}
+			err := tx.Raw("SELECT FOUND_ROWS()").Scan(&found).Error
+			if replicas := strings.Contains(test.first, "_r"); errors.Is(err, sharding.ErrUnsupported) != replicas || err == nil && found != len(ids) {
+				t.Errorf("FOUND_ROWS() is %d after %d rows, error %v", found, len(ids), err)
+			}
+			g.asked()
 			for _, refused := range []string{"SELECT * FROM t_order WHERE id = 1 FOR UPDATE", "INSERT INTO t_order VALUES (9, 9)"} {
 				if err := tx.Exec(refused).Error; err == nil { // by the server
 					t.Errorf("%s in a read-only transaction is accepted", refused)
@@ -249,6 +260,24 @@ func TestReadOnlyTransactionsReadAsConfigured(t *testing.T) {
 			}
 			if asked := g.asked(); asked != "ds0 ds1" {
 				t.Errorf("first read of a transaction that may write: went to %q", asked)
+			}
+			if err := writing.Rollback().Error; err != nil {
+				t.Error(err)
+			}
+
+			// A connection that has written reads that from the primary, in such a
+			// transaction as outside of it.
+			err = g.db.Connection(func(db *gorm.DB) error {
+				if err := db.Exec("UPDATE t_order SET v = 3 WHERE id = 2").Error; err != nil {
+					return err
+				}
+				g.asked()
+				return db.Transaction(func(tx *gorm.DB) error {
+					return tx.Exec("SELECT * FROM t_order WHERE id = 2").Error
+				}, &sql.TxOptions{ReadOnly: true})
+			})
+			if asked := g.asked(); err != nil || asked != "ds0" {
+				t.Errorf("read-only after a write on the same connection: went to %q, error %v", asked, err)
 			}
 		})
 	}

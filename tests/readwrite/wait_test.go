@@ -109,6 +109,37 @@ func TestReadsOfASessionWaitForAReplicaThatHasItsWrites(t *testing.T) {
 }
 
 // While replication stands nothing that was written is on a replica.
+// A write that gives rows is done when they end: what is read before does not count,
+// and no position that is known by then.
+func TestASessionWaitsForWhatWasWrittenBehindTheFirstRows(t *testing.T) {
+	g := newGroups(t, "returning")
+	g.cfg.ReadwriteSplitting.Health = config.Health{Off: true}
+	g.run(t, g.primary, 0, "CREATE TABLE plain (id int PRIMARY KEY, text text)")
+	g.catchUp(t)
+	g.open(t)
+	const size = 3000
+	db := g.db.WithContext(hint.WithSession(t.Context(), hint.WaitForReplica(20*time.Second)))
+	rows, err := db.Raw("INSERT INTO plain SELECT seq, REPEAT('x', 4000) FROM seq_1_to_3000 RETURNING id, text").Rows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var n int
+	for range 2 { // both replicas have what was written before
+		if err := db.Raw("SELECT COUNT(*) FROM plain").Scan(&n).Error; err != nil {
+			t.Error(err)
+		}
+	}
+	for n = 0; rows.Next(); n++ {
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil || n != size {
+		t.Errorf("%d rows, error %v", n, err)
+	}
+	if err := db.Raw("SELECT COUNT(*) FROM plain").Scan(&n).Error; err != nil || n != size {
+		t.Errorf("%d rows were read, error %v", n, err)
+	}
+}
+
 func TestReadsOfASessionGoToThePrimaryWhenNoReplicaHasItsWritesInTime(t *testing.T) {
 	g := newGroups(t, "late")
 	g.cfg.ReadwriteSplitting.Health = config.Health{Off: true}
@@ -173,6 +204,9 @@ func TestASessionThatWaitsInTransactions(t *testing.T) {
 	for _, reads := range []string{config.TransactionalFixed, config.TransactionalDynamic} {
 		for _, wait := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, waits %v", reads, wait), func(t *testing.T) {
+				if wait != (reads == config.TransactionalFixed) && !long() {
+					t.Skip("SHARDING_TEST_LONG is not set")
+				}
 				g := newGroups(t, "waittx")
 				g.cfg.ReadwriteSplitting.Health = config.Health{Off: true}
 				g.configure(func(_ string, group *config.Group) { group.TransactionalReads = reads })
