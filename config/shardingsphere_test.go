@@ -318,7 +318,7 @@ func TestWhatCannotBeHonouredIsNamedAllAtOnce(t *testing.T) {
 		"rules[4]: has no tag; write its kind before it, such as - !SHARDING",
 		"rules[5]: !COMPANY is no rule that is known; known: !BROADCAST, !READWRITE_SPLITTING, !SHARDING, !SINGLE, !SQL_FEDERATION, !SQL_PARSER, !TRANSACTION",
 		"rules[7]: !BROADCAST stands at rules[6] already; make one rule of the two",
-		"rules[8].tables[0]: "*.*" stands for tables that would have to be looked for in the databases; remove it, which is enough where all single tables are in the default data source, group_${0..1}; list those that are not, such as ds_1.t_log",
+		"rules[8].tables[0]: \"*.*\" stands for tables that would have to be looked for in the databases; remove it, which is enough where all single tables are in the default data source, group_${0..1}; list those that are not, such as ds_1.t_log",
 		"authority: privileges are the server's here; remove it",
 		"colour: unknown key; known: dataSources, databaseName, schemaName, props, mode, rules, transaction, authority, logging, traffic, globalClock, sqlTranslator, sqlParser, sqlFederation",
 		`rules[9].dataSourceGroups.other.readDataSourceNames: data source "ds_1" is at readwriteSplitting.groups.group_${0..1}.replicas[0] already`,
