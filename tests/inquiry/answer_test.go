@@ -116,18 +116,15 @@ func TestAnswersAreThoseOfOneDatabase(t *testing.T) {
 			return db.Raw(query, args...).Rows()
 		},
 		"database/sql": pool.QueryContext,
-		"prepared": func(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-			stmt, err := pool.PrepareContext(ctx, query)
-			if err != nil {
-				return nil, err
-			}
-			defer stmt.Close()
-			return stmt.QueryContext(ctx, args...) //nolint:sqlclosecheck // the caller closes the rows
-		},
+		"prepared":     prepared(pool),
 	}
 	for _, q := range questions {
 		for way, ask := range ways {
-			wantColumns, want, err := read(reference.QueryContext(t.Context(), q.sql, q.args...))
+			single := reference.QueryContext
+			if way == "prepared" {
+				single = prepared(reference)
+			}
+			wantColumns, want, err := read(single(t.Context(), q.sql, q.args...))
 			if err != nil {
 				t.Fatalf("%s: the single database: %v", q.sql, err)
 			}
@@ -245,5 +242,17 @@ func TestWhatCannotBeAnsweredIsRefusedUnsent(t *testing.T) {
 		if sent := trace.String(); sent != "" {
 			t.Errorf("%s sent%s", query, sent)
 		}
+	}
+}
+
+// prepared asks by a prepared statement, whose numbers come in binary.
+func prepared(pool *sql.DB) func(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return func(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+		stmt, err := pool.PrepareContext(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		defer stmt.Close()
+		return stmt.QueryContext(ctx, args...) //nolint:sqlclosecheck // the caller closes the rows
 	}
 }
