@@ -37,13 +37,13 @@ func (e *engine) watch(path string, opts []WatchOption) error {
 	for _, opt := range opts {
 		opt(&o)
 	}
+	if _, err := config.Load(path); err != nil {
+		return err
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock() // what the watcher finds waits until it is known here
 	if e.closed {
 		return errClosed
-	}
-	if _, err := config.Load(path); err != nil {
-		return err
 	}
 	w, err := config.Watch(context.Background(), path, func(found config.Event) {
 		if found.Err != nil {

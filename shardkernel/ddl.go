@@ -75,13 +75,18 @@ func alreadyDefined(ex *plan.Execution, err error) bool {
 			return false
 		}
 	}
+	return namesTables(ex)
+}
+
+// namesTables reports whether every unit names one actual table.
+func namesTables(ex *plan.Execution) bool {
 	return !slices.ContainsFunc(ex.Units, func(u plan.Unit) bool { return u.Table == "" })
 }
 
 // othersAlike returns nil where all nodes but the first are alike. If it were altered
 // while they are not, a migrator, which asks it, would find nothing left to do.
 func (k *Kernel) othersAlike(ctx context.Context, ex *plan.Execution) error {
-	if slices.ContainsFunc(ex.Units, func(u plan.Unit) bool { return u.Table == "" }) {
+	if !namesTables(ex) {
 		return nil
 	}
 	return k.compare(ctx, unitNodes(ex)[1:], ex.Touched)

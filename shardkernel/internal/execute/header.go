@@ -86,11 +86,7 @@ func drift(first []column, extremes []int, a string, rows driver.Rows, b string)
 			return driftError(fmt.Sprintf("column %d is %s on %s and %s on %s", i+1, first[i].name, a, name, b))
 		}
 		typ := typeName(rows, i)
-		wider := value.WiderType
-		if slices.Contains(extremes, i) {
-			wider = value.WiderExtreme
-		}
-		if _, ok := wider(first[i].typ, typ); !ok {
+		if _, ok := value.WiderType(first[i].typ, typ, slices.Contains(extremes, i)); !ok {
 			return driftError(fmt.Sprintf("column %s is %s on %s and %s on %s", name, first[i].typ, a, typ, b))
 		}
 	}

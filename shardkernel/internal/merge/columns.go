@@ -85,11 +85,7 @@ func newHeader(cursors []driver.Rows, derived int, extremes []int) (*header, err
 			return nil, driftOf(cursors, unit, detail)
 		}
 		for i, c := range describe(cursors[unit], len(names)) {
-			wider := value.WiderType
-			if slices.Contains(extremes, i) {
-				wider = value.WiderExtreme
-			}
-			if !columns[i].widen(c, wider) {
+			if !columns[i].widen(c, slices.Contains(extremes, i)) {
 				return nil, driftOf(cursors, unit, fmt.Sprintf("column %d, %q, is %s instead of %s", i+1, names[i], c.typeName, columns[i].typeName))
 			}
 		}
@@ -131,12 +127,12 @@ func describe(cursor driver.Rows, n int) []column {
 // widen makes c a description that fits other's values, too; it reports false
 // when their types have nothing to do with each other. Whether a column may be
 // NULL, and how long its texts are, depends on the server's plan and differs
-// between nodes with other rows.
-func (c *column) widen(other column, widerType func(a, b string) (string, bool)) bool {
+// between nodes with other rows. extreme is that of value.WiderType.
+func (c *column) widen(other column, extreme bool) bool {
 	if c.typeName == "" || other.typeName == "" { // a cursor that says nothing
 		return true
 	}
-	wider, ok := widerType(c.typeName, other.typeName)
+	wider, ok := value.WiderType(c.typeName, other.typeName, extreme)
 	if !ok {
 		return false
 	}

@@ -63,7 +63,7 @@ func isFloat(typeName string) bool { return typeName == "FLOAT" || typeName == "
 
 // sameValues reports whether drivers give the values of two types alike.
 func sameValues(a, b string) bool {
-	if _, ok := value.WiderType(asText(a), asText(b)); ok {
+	if _, ok := value.WiderType(asText(a), asText(b), false); ok {
 		return true
 	}
 	return isInteger(a) && isInteger(b) && strings.HasPrefix(a, "UNSIGNED") == strings.HasPrefix(b, "UNSIGNED")

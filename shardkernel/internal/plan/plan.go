@@ -241,7 +241,7 @@ type Merge struct {
 	Header           int
 	DistinctBranches int
 	// Extremes are the visible columns that are a MIN or MAX by themselves, see
-	// value.WiderExtreme.
+	// value.WiderType.
 	Extremes []int
 	// Labels are the labels of the visible columns that the planner counts on; one
 	// that is empty, or nil, says nothing.

@@ -72,11 +72,7 @@ func spliceRange(stmt *parse.Statement, within parse.Span, edits []edit, args []
 // joins reports whether a text that is put in would become one word with what follows
 // at once, as FROM does behind a select list that ends with a parenthesis.
 func joins(text, rest string) bool {
-	return text != "" && rest != "" && inWord(text[len(text)-1]) && inWord(rest[0])
-}
-
-func inWord(c byte) bool {
-	return c == '_' || c == '$' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
+	return text != "" && rest != "" && isWordByte(text[len(text)-1]) && isWordByte(rest[0])
 }
 
 // picker collects the arguments of the text that stays, in its order.

@@ -89,9 +89,6 @@ func (r *recipe) decimalsOf(name string) int {
 // names with a backtick before them, numbers, ' for any text, and operators. ok is
 // false when it holds something that no sum is allowed to hold.
 func sumWords(text string) (words []string, ok bool) {
-	nameByte := func(c byte) bool {
-		return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
-	}
 	for i := 0; i < len(text); {
 		c := text[i]
 		start := i
@@ -113,9 +110,9 @@ func sumWords(text string) (words []string, ok bool) {
 				word = "`" + strings.ToLower(text[start+1:i-1])
 			}
 			words = append(words, word)
-		case nameByte(c), c == '.' && i+1 < len(text) && text[i+1] >= '0' && text[i+1] <= '9':
+		case isWordByte(c), c == '.' && i+1 < len(text) && text[i+1] >= '0' && text[i+1] <= '9':
 			number := c == '.' || c >= '0' && c <= '9'
-			for i++; i < len(text) && (nameByte(text[i]) || number && text[i] == '.'); i++ {
+			for i++; i < len(text) && (isWordByte(text[i]) || number && text[i] == '.'); i++ {
 			}
 			words = append(words, strings.ToLower(text[start:i]))
 		case strings.HasPrefix(text[i:], "--"), strings.HasPrefix(text[i:], "/*"), c == '#':

@@ -6,26 +6,22 @@ var (
 	byteTypes = []string{"BINARY", "VARBINARY", "TINYBLOB", "BLOB", "MEDIUMBLOB", "LONGBLOB"}
 )
 
-// WiderExtreme is WiderType of a MIN or MAX. That of an ENUM or SET is a text, or of
-// its type where the server keeps groups in a table of its own, which depends on its
-// plan: on whether the keys of a node are constant, for one. Measured on MariaDB 10.11.
-func WiderExtreme(a, b string) (wider string, ok bool) {
-	for _, kind := range []string{"ENUM", "SET"} {
-		if a == kind && b == "VARCHAR" || a == "VARCHAR" && b == kind {
-			return kind, true
-		}
-	}
-	return WiderType(a, b)
-}
-
 // WiderType returns the wider of two types of a result column, by the names
 // that drivers give them. ok is false when they are not of one kind.
 //
 // Which of the types of text an expression has depends on the server's plan, and
-// so on the rows of a node: the nodes of one statement need not agree.
-func WiderType(a, b string) (wider string, ok bool) {
+// so on the rows of a node: the nodes of one statement need not agree. extreme is true
+// for a MIN or MAX. That of an ENUM or SET is a text, or of its type where the server
+// keeps groups in a table of its own, which depends on its plan as well: on whether
+// the keys of a node are constant, for one. Measured on MariaDB 10.11.
+func WiderType(a, b string, extreme bool) (wider string, ok bool) {
 	if a == b {
 		return a, true
+	}
+	for _, kind := range []string{"ENUM", "SET"} {
+		if extreme && (a == kind && b == "VARCHAR" || a == "VARCHAR" && b == kind) {
+			return kind, true
+		}
 	}
 	for _, kind := range [][]string{textTypes, byteTypes} {
 		i, j := -1, -1

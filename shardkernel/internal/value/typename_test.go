@@ -12,16 +12,16 @@ func TestWiderTypeIsOfOneKind(t *testing.T) {
 		{"BIGINT", "INT", ""},
 		{"", "TEXT", ""},
 	} {
-		if got, ok := WiderType(test.a, test.b); got != test.want || ok != (test.want != "") {
-			t.Errorf("WiderType(%s, %s) = %q, %v; want %q", test.a, test.b, got, ok, test.want)
+		if got, ok := WiderType(test.a, test.b, false); got != test.want || ok != (test.want != "") {
+			t.Errorf("WiderType(%s, %s, false) = %q, %v; want %q", test.a, test.b, got, ok, test.want)
 		}
-		if got, _ := WiderType(test.b, test.a); got != test.want {
-			t.Errorf("WiderType(%s, %s) = %q; want %q", test.b, test.a, got, test.want)
+		if got, _ := WiderType(test.b, test.a, false); got != test.want {
+			t.Errorf("WiderType(%s, %s, false) = %q; want %q", test.b, test.a, got, test.want)
 		}
 	}
 }
 
-func TestWiderExtremeTakesAnEnumForAText(t *testing.T) {
+func TestWiderTypeOfAnExtremeTakesAnEnumForAText(t *testing.T) {
 	for _, test := range []struct{ a, b, want string }{
 		{"ENUM", "VARCHAR", "ENUM"},
 		{"SET", "VARCHAR", "SET"},
@@ -29,11 +29,11 @@ func TestWiderExtremeTakesAnEnumForAText(t *testing.T) {
 		{"ENUM", "SET", ""},
 		{"ENUM", "BIGINT", ""},
 	} {
-		if got, ok := WiderExtreme(test.a, test.b); got != test.want || ok != (test.want != "") {
-			t.Errorf("WiderExtreme(%s, %s) = %q, %v; want %q", test.a, test.b, got, ok, test.want)
+		if got, ok := WiderType(test.a, test.b, true); got != test.want || ok != (test.want != "") {
+			t.Errorf("WiderType(%s, %s, true) = %q, %v; want %q", test.a, test.b, got, ok, test.want)
 		}
-		if got, _ := WiderExtreme(test.b, test.a); got != test.want {
-			t.Errorf("WiderExtreme(%s, %s) = %q; want %q", test.b, test.a, got, test.want)
+		if got, _ := WiderType(test.b, test.a, true); got != test.want {
+			t.Errorf("WiderType(%s, %s, true) = %q; want %q", test.b, test.a, got, test.want)
 		}
 	}
 }
