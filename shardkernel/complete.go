@@ -11,7 +11,6 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/gormshard/sharding/internal/fault"
-	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/execute"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 )
@@ -23,7 +22,7 @@ import (
 // in another order. differs is the error to give in the end where the table that is
 // there is not what the statement defines.
 func (k *Kernel) complete(ctx context.Context, ex *plan.Execution, branches execute.Branches) (differs, err error) {
-	if ex.Trial == nil || k.dialect.Name != dialect.MySQL.Name {
+	if ex.Trial == nil || !k.dialect.IsMySQL() {
 		return nil, nil
 	}
 	nodes := unitNodes(ex)

@@ -21,7 +21,7 @@ import (
 // there, and returns those that it has made. A zero to is the end of what is
 // configured. Without names it is about all time-sharded tables.
 func (k *Kernel) EnsureTables(ctx context.Context, from, to time.Time, names []string) (made []string, err error) {
-	if k.dialect.Name != dialect.MySQL.Name {
+	if !k.dialect.IsMySQL() {
 		return nil, fault.Unsupported("EnsureTables", "only MySQL and MariaDB tell how a table is defined", "send CREATE TABLE, which goes to every configured node")
 	}
 	if !to.IsZero() && !from.Before(to) {

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/gormshard/sharding/internal/fault"
-	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/execute"
 	"github.com/gormshard/sharding/shardkernel/internal/merge"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
@@ -22,7 +21,7 @@ import (
 func (k *Kernel) gathered(s *statement, in route.Input) (ex *plan.Execution, err error) {
 	defer recovered(&err)
 	settings := k.base.settings.Load()
-	if !k.props.Gathers() || k.dialect != dialect.MySQL || settings == nil || !settings.TakesRows() {
+	if !k.props.Gathers() || !k.dialect.IsMySQL() || settings == nil || !settings.TakesRows() {
 		return nil, nil
 	}
 	g, err := s.program.RouteGathered(&in)

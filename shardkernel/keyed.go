@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/gormshard/sharding/internal/fault"
-	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 )
 
@@ -177,7 +176,7 @@ func (k *Kernel) anyUnseen(ctx context.Context, s *Session, ex *plan.Execution, 
 		source := k.sources[u.DataSource]
 		// A pool of the application's own that is its own control pool may be held
 		// by this transaction alone.
-		if !slices.Contains(begun, u.DataSource) || source.Dialect != dialect.MySQL || source.control == source.DB {
+		if !slices.Contains(begun, u.DataSource) || !source.Dialect.IsMySQL() || source.control == source.DB {
 			continue
 		}
 		var one int

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/gormshard/sharding/internal/fault"
-	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/metadata"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 	"github.com/gormshard/sharding/shardkernel/internal/rule"
@@ -166,7 +165,7 @@ func calls(name string, kind plan.NameKind, ruled string, otherwise []called, na
 // callByName looks up what the nodes call the keys and constraints that a DDL
 // statement drops, changes or renames.
 func (k *Kernel) callByName(ctx context.Context, ex *plan.Execution) error {
-	if k.dialect.Name != dialect.MySQL.Name {
+	if !k.dialect.IsMySQL() {
 		return nil
 	}
 	return parallel(len(ex.Units), func(i int) error {

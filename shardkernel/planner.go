@@ -10,7 +10,6 @@ import (
 	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/internal/model"
 	"github.com/gormshard/sharding/internal/nearest"
-	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/metadata"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 	"github.com/gormshard/sharding/shardkernel/internal/route"
@@ -176,7 +175,7 @@ func (k *Kernel) otherwise(ctx context.Context, told *hints, s *statement, colum
 func (k *Kernel) checkMarkers(ex *plan.Execution) error {
 	for i := range ex.Units {
 		u := &ex.Units[i]
-		if n := len(u.Args); n > k.dialect.MaxMarkers && (k.dialect != dialect.MySQL || k.sources[u.DataSource].preparesArguments()) {
+		if n := len(u.Args); n > k.dialect.MaxMarkers && (!k.dialect.IsMySQL() || k.sources[u.DataSource].preparesArguments()) {
 			return fault.Unsupported("arguments", fmt.Sprintf("%d parameter markers for data source %s: a statement may have %d, and only the rows of VALUES are sent in parts", n, u.DataSource, k.dialect.MaxMarkers),
 				"split the list into several statements, or set interpolateParams=true in the DSN")
 		}

@@ -72,10 +72,10 @@ func newSource(s Source, trace Tracer) (*source, error) {
 		control = s.DB
 	}
 	out := &source{Source: execute.Source{Name: s.Name, DB: s.DB, Dialect: d, Trace: trace}, control: control, gate: make(chan struct{}, 1)}
-	if d == dialect.MySQL && s.Control != nil {
+	if d.IsMySQL() && s.Control != nil {
 		out.Killer = execute.NewKiller(s.Control)
 	}
-	if d == dialect.MySQL && s.DSN != "" {
+	if d.IsMySQL() && s.DSN != "" {
 		client, err := metadata.ParseClient(s.Name, s.DSN)
 		if err != nil {
 			return nil, err
@@ -98,7 +98,7 @@ func newSource(s Source, trace Tracer) (*source, error) {
 // preparesArguments reports whether a statement with arguments is prepared on the
 // server, which then answers in another protocol than it does a plain text.
 func (s *source) preparesArguments() bool {
-	return s.Dialect == dialect.MySQL && (s.client == nil || !s.client.InterpolateParams)
+	return s.Dialect.IsMySQL() && (s.client == nil || !s.client.InterpolateParams)
 }
 
 // compareClients makes sure that all data sources speak one dialect and that

@@ -3,7 +3,6 @@ package shardkernel
 import (
 	"strings"
 
-	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 )
 
@@ -14,7 +13,7 @@ import (
 func (k *Kernel) countsOnly(s *statement, ex *plan.Execution) bool {
 	const begin = "SELECT COUNT("
 	m := ex.Merge
-	if k.dialect != dialect.MySQL || m == nil || m.Kind != plan.MergeGroup || ex.InTurn || ex.Write {
+	if !k.dialect.IsMySQL() || m == nil || m.Kind != plan.MergeGroup || ex.InTurn || ex.Write {
 		return false
 	}
 	if m.Derived > 0 || len(m.GroupBy)+len(m.OrderBy)+len(m.Computed) > 0 || m.Having != nil || m.Distinct != nil || m.HasLimit {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/rule"
 )
 
@@ -52,7 +51,7 @@ func together(t *rule.Table, columns []string) bool {
 
 func (k *Kernel) uniqueKeys(ctx context.Context, node rule.Node) map[string][]string {
 	control, d, err := k.controlPool(node.DataSource)
-	if err != nil || d.Name != dialect.MySQL.Name {
+	if err != nil || !d.IsMySQL() {
 		return nil
 	}
 	rows, err := control.QueryContext(ctx, uniqueKeys, node.Table)

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/gormshard/sharding/internal/fault"
-	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/value"
 )
 
@@ -62,7 +61,7 @@ func (k *Kernel) weigh(ctx context.Context, column *value.Column, text string) (
 	}
 	charset, _, _ := strings.Cut(column.Collation, "_")
 	switch {
-	case k.dialect != dialect.MySQL:
+	case !k.dialect.IsMySQL():
 		return "", refuse("the database has no WEIGHT_STRING")
 	case column.WeightRefused != "":
 		return "", refuse("its collation cannot be weighed: " + column.WeightRefused)

@@ -31,6 +31,10 @@ var MySQL = &Dialect{Name: "mysql", Backslash: true, HashComment: true, Weights:
 // SQLite is SQLite 3.
 var SQLite = &Dialect{Name: "sqlite", DoubleQuoteNames: true, PipesConcat: true, FoldTables: true, MaxMarkers: 32766}
 
+// IsMySQL reports whether the database is MySQL or MariaDB. What has learnt of its
+// servers has a Dialect of its own, so that pointers tell nothing.
+func (d *Dialect) IsMySQL() bool { return d != nil && d.Name == MySQL.Name }
+
 // ByName returns the dialect of a gorm dialector's name.
 func ByName(name string) (*Dialect, bool) {
 	switch name {

@@ -61,7 +61,7 @@ const rollbackTimeout = 5 * time.Second
 // context.
 func (c *Conn) Rollback() error {
 	e, ok := c.raw.(driver.ExecerContext)
-	if !ok || c.source.Dialect != dialect.MySQL {
+	if !ok || !c.source.Dialect.IsMySQL() {
 		return c.source.safe(c.note(c.tx.Rollback()))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), rollbackTimeout)

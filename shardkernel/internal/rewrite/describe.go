@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/value"
 )
@@ -72,7 +71,7 @@ func (r *recipe) describe(s parse.Span, suffix string) (column *value.Column, wh
 // described.
 func (r *recipe) describedFrom() (from parse.Span, ok bool) {
 	s := r.selection
-	if r.ask == nil || len(r.units) == 0 || s.From == (parse.Span{}) || r.template.server.Dialect.Name != dialect.MySQL.Name {
+	if r.ask == nil || len(r.units) == 0 || s.From == (parse.Span{}) || !r.template.server.Dialect.IsMySQL() {
 		return from, false
 	}
 	before := strings.ToUpper(strings.TrimLeft(r.template.stmt.Text[:s.Start], " \t\r\n"))

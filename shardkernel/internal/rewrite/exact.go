@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/value"
 )
@@ -30,7 +29,7 @@ const (
 // exactSum reports whether the nodes' sums of an aggregate's argument show all
 // their digits.
 func (r *recipe) exactSum(a *parse.Aggregate) bool {
-	if r.template.server.Dialect.Name != dialect.MySQL.Name {
+	if !r.template.server.Dialect.IsMySQL() {
 		return true // integers and floating point, which hide nothing
 	}
 	if r.derivedSources() {

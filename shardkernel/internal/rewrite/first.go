@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 	"github.com/gormshard/sharding/shardkernel/internal/route"
@@ -37,7 +36,7 @@ func (p *Preceded) With(found []*plan.Found) []any {
 // around them, and of which the nodes cannot answer each for itself; nil when
 // there is none.
 func (t *Template) Precede(args []any, meta route.Meta, compile func(text string) (Branch, error)) (*Preceded, error) {
-	if t.server.Dialect.Name != dialect.MySQL.Name || t.stmt.Select == nil || !t.program.Precedes() {
+	if !t.server.Dialect.IsMySQL() || t.stmt.Select == nil || !t.program.Precedes() {
 		return nil, nil
 	}
 	p := &Preceded{}

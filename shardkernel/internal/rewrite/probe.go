@@ -3,7 +3,6 @@ package rewrite
 import (
 	"strings"
 
-	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 	"github.com/gormshard/sharding/shardkernel/internal/route"
@@ -74,7 +73,7 @@ func (t *Template) probeText(u *route.Unit, p *route.Probe, rows []int, args []a
 			}
 		}
 	}
-	if p.Lock && t.server.Dialect.Name == dialect.MySQL.Name {
+	if p.Lock && t.server.Dialect.IsMySQL() {
 		text.WriteString(" FOR UPDATE")
 	}
 	return text.String(), out
@@ -90,7 +89,7 @@ func (t *Template) question(result *route.Result, args []any) *plan.Execution {
 		u := &result.Units[i]
 		where, unitArgs := spliceRange(t.stmt, t.stmt.Update.Where, t.names(u), args)
 		text := "SELECT 1 FROM " + quote(u.Names[t.main], '`') + " " + where + " LIMIT 1"
-		if t.server.Dialect.Name == dialect.MySQL.Name {
+		if t.server.Dialect.IsMySQL() {
 			text += " FOR UPDATE"
 		}
 		e.Units = append(e.Units, t.unit(u, text, unitArgs))

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 	"github.com/gormshard/sharding/shardkernel/internal/route"
@@ -27,7 +26,7 @@ type Branch interface {
 // data source lacks another's table, the columns must be such that no value needs
 // another form, and one more unit shows the types.
 func (t *Template) Union(args []any, meta route.Meta, compile func(text string) (Branch, error)) (*plan.Execution, error) {
-	if t.server.Dialect.Name != dialect.MySQL.Name || !t.program.Splits() {
+	if !t.server.Dialect.IsMySQL() || !t.program.Splits() {
 		return nil, refuse("UNION", "this form of it is not combined over several nodes", "")
 	}
 	w := &unionWriter{template: t, union: t.stmt.Union, args: args, meta: meta}

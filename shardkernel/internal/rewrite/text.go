@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 	"github.com/gormshard/sharding/shardkernel/internal/value"
@@ -116,7 +115,7 @@ func ordersByNumber(c *value.Column) bool {
 // time of a zone whose clocks may skip it.
 func exactForm(server Server, c *value.Column) (before, after string) {
 	switch {
-	case c == nil || server.Dialect.Name != dialect.MySQL.Name:
+	case c == nil || !server.Dialect.IsMySQL():
 	case c.Class == value.ClassTimestamp:
 		return "UNIX_TIMESTAMP(", ")"
 	case c.Class == value.ClassFloat && strings.HasPrefix(c.Type, "float"):
@@ -129,7 +128,7 @@ func exactForm(server Server, c *value.Column) (before, after string) {
 
 // hidesOrder reports whether a column of the tables may need an exact form.
 func (r *recipe) hidesOrder() bool {
-	if r.template.server.Dialect.Name != dialect.MySQL.Name {
+	if !r.template.server.Dialect.IsMySQL() {
 		return false
 	}
 	for table := range r.template.stmt.Tables {
@@ -218,7 +217,7 @@ func (r *recipe) extremeText(a *parse.Aggregate, expr parse.Span) (plan.TextOrde
 	if a.Args == 1 {
 		r.describeSpelling(&s)
 	}
-	if s.known != nil && s.known.Class == value.ClassBit && r.template.server.Dialect.Name == dialect.MySQL.Name {
+	if s.known != nil && s.known.Class == value.ClassBit && r.template.server.Dialect.IsMySQL() {
 		// Measured on MariaDB 10.11: by its plan of execution. Aggregates of DISTINCT
 		// make the nodes group.
 		if r.template.server.MariaDB && r.template.program.ExtremesAreNumbers() && !strings.Contains(strings.ToLower(r.template.stmt.Text), "distinct") {
