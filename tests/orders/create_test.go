@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"gorm.io/gorm"
@@ -301,7 +302,6 @@ func TestWritesThatCannotBeRoutedAreRefused(t *testing.T) {
 		"INSERT INTO t_ent_order (id, ent_id) VALUES (106, 1) ON DUPLICATE KEY UPDATE ent_id = 2": sharding.ErrShardingKeyUpdate,
 		"UPDATE t_ent_order SET ent_id = 7 WHERE name = 'a'":                                      sharding.ErrShardingKeyUpdate,
 		"UPDATE t_ent_order SET ent_id = ent_id + 1":                                              sharding.ErrShardingKeyUpdate,
-		"UPDATE t_ent_order SET ent_id = NULL WHERE ent_id = 4":                                   sharding.ErrShardingKeyUpdate,
 		"UPDATE t_ent_order SET ent_id = 5 WHERE ent_id = 4":                                      sharding.ErrShardingKeyUpdate,
 		"UPDATE t_ent_order SET name = 'x' LIMIT 1":                                               sharding.ErrUnsupported,
 		"UPDATE t_ent_order SET name = RAND(3)":                                                   sharding.ErrUnsupported,
@@ -330,5 +330,12 @@ func TestWritesThatCannotBeRoutedAreRefused(t *testing.T) {
 	}
 	if units := a.trace.take(); len(units) > 0 {
 		t.Errorf("something was sent: %v", units)
+	}
+	// Where rows would lose their node the node is asked whether there are any.
+	if err := a.WithContext(t.Context()).Exec("UPDATE t_ent_order SET ent_id = NULL WHERE ent_id = 4").Error; !errors.Is(err, sharding.ErrShardingKeyUpdate) {
+		t.Errorf("rows without a node gave %v", err)
+	}
+	if units := a.trace.take(); len(units) != 1 || !strings.HasPrefix(units[0].SQL, "SELECT 1 FROM ") {
+		t.Errorf("more than a question was sent: %v", units)
 	}
 }

@@ -257,7 +257,7 @@ type way struct {
 }
 
 // ways opens the sharded applications and, beside each, the single database in
-// the same protocol mode.
+// the same protocol mode: by the name of the way, or of its mode.
 func ways(t *testing.T, c *cluster) (sharded []way, single map[string]asker) {
 	t.Helper()
 	single = map[string]asker{}
@@ -272,7 +272,7 @@ func ways(t *testing.T, c *cluster) (sharded []way, single map[string]asker) {
 	}
 	for _, m := range modes {
 		one := openDSN(t, c.singleDSN(m.params...))
-		single[m.name] = pooled(one)
+		single[m.name], single[m.name+" statement"] = pooled(one), prepared(one)
 		pool, _ := c.openSQL(t, c.config(m.params...))
 		db := c.open(t, c.config(m.params...), nil)
 		sharded = append(sharded,
@@ -357,9 +357,13 @@ func compare(t *testing.T, queries []query) {
 					text, args = inline(t, q.sql, q.args), nil
 					unlimited.sql, unlimited.args = inline(t, unlimited.sql, unlimited.args), nil
 				}
-				want := ask(ctx, single[mode], text, args)
+				alone, ok := single[w.name]
+				if !ok {
+					alone = single[mode]
+				}
+				want := ask(ctx, alone, text, args)
 				got := ask(ctx, w.ask, text, args)
-				d := q.differ(want, got, ask(ctx, single[mode], unlimited.sql, unlimited.args), ranks)
+				d := q.differ(want, got, ask(ctx, alone, unlimited.sql, unlimited.args), ranks)
 				switch {
 				case d == "":
 				case q.open && len(d) > 8 && d[:8] == "refused:":
