@@ -40,14 +40,15 @@ type worker struct {
 	added *[counters]atomic.Int64 // to the shared counters, by transactions that committed
 }
 
-// excused are the errors that cancellations and locks cause.
+// excused are the errors that cancellations and locks cause. A dial passes its
+// context's deadline to the socket, which may see it a moment before the context does.
 func excused(err error) bool {
 	var server *mysql.MySQLError
 	if errors.As(err, &server) && (server.Number == 1213 || server.Number == 1205 || server.Number == 1317) {
 		return true
 	}
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, mysql.ErrInvalidConn) ||
-		errors.Is(err, sharding.ErrRetryable)
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) ||
+		errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, sharding.ErrRetryable)
 }
 
 // ended reports whether a context explains what went wrong: GORM adds what its

@@ -33,9 +33,6 @@ type query struct {
 	folded []int
 	// sequence is set where something else than ORDER BY promises an order.
 	sequence bool
-	// float is set where floating point numbers depend on the order in which a server
-	// reads the rows: 12 digits of them are compared.
-	float bool
 	// open allows a refusal.
 	open bool
 }
@@ -76,11 +73,12 @@ func (q *query) fold(rows [][]any) {
 	}
 }
 
-// round cuts floating point numbers off behind the digits that are compared.
-func (q *query) round(rows [][]any) {
+// round cuts floating point numbers off behind the digits that are compared: the last
+// ones of a STD or VARIANCE depend on the order in which a server reads the rows.
+func round(rows [][]any) {
 	for _, r := range rows {
 		for i, v := range r {
-			if x, ok := v.(float64); ok && q.float {
+			if x, ok := v.(float64); ok {
 				r[i], _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', 12, 64), 64)
 			}
 		}
@@ -115,7 +113,7 @@ func (q *query) differ(want, got, everything answer, ranks map[string]string) st
 	}
 	for _, rows := range [][][]any{want.rows, got.rows} {
 		q.fold(rows)
-		q.round(rows)
+		round(rows)
 	}
 	w, g := rowtext.Shown(want.rows), rowtext.Shown(got.rows)
 	if q.ordered() {

@@ -37,7 +37,7 @@ var gathered = []query{
 	// Aggregates.
 	{sql: "SELECT region_id, COUNT(*), SUM(amount) FROM t_ent_order GROUP BY region_id WITH ROLLUP"},
 	{sql: "SELECT GROUP_CONCAT(DISTINCT region_id ORDER BY region_id SEPARATOR ';'), JSON_LENGTH(JSON_ARRAYAGG(id)) FROM t_ent_order"},
-	{sql: "SELECT STD(price), VAR_SAMP(small), BIT_XOR(small), SUM(price) OVER () FROM t_ent_order GROUP BY region_id, price ORDER BY region_id, price", float: true},
+	{sql: "SELECT STD(price), VAR_SAMP(small), BIT_XOR(small), SUM(price) OVER () FROM t_ent_order GROUP BY region_id, price ORDER BY region_id, price"},
 	{sql: "SELECT LENGTH(name) AS l, COUNT(*) FROM t_ent_order GROUP BY l HAVING LENGTH(MAX(code)) > 1 ORDER BY l"},
 
 	// Set operations.
