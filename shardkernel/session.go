@@ -60,7 +60,7 @@ func (s *Session) Prepared(is bool) { s.prepared = is }
 
 // bind lets the units of a prepared statement be sent as such.
 func (s *Session) bind(ex *plan.Execution) {
-	if s == nil || !s.prepared || !ex.Query || ex.DDL || ex.InTurn {
+	if s == nil || !s.prepared || !ex.Query || ex.DDL {
 		return
 	}
 	for i := range ex.Units {

@@ -20,6 +20,7 @@ var withoutArguments = map[string]string{
 	"branches of a UNION":        "SELECT rate FROM orders UNION ALL SELECT MAX(rate) FROM orders ORDER BY 1",
 	"a table that has no rule":   "SELECT id, id / 7 + 0e0 FROM staff ORDER BY id",
 	"a table that is everywhere": "SELECT id / 7e0 FROM region ORDER BY id",
+	"locked rows":                "SELECT uid, id, rate FROM orders ORDER BY uid, id FOR UPDATE",
 }
 
 func TestPreparedStatementsWithoutArgumentsGiveTheValuesOfOneDatabase(t *testing.T) {
