@@ -197,6 +197,9 @@ func (b *builder) collectSource(n *ast.TableSource, blk *block, ctes *cteFrame, 
 	b.see(n.AsName)
 	b.see(n.ColumnNames...)
 	alias, _ := b.nameOf(n.AsName)
+	if alias != "" {
+		b.stmt.Aliases = append(b.stmt.Aliases, strings.ToLower(alias))
+	}
 	src := tableSource{name: alias, alias: alias != "", table: NoTable, nullable: nullable}
 	b.scopeOf(blk).Sources++
 	switch t := n.Source.(type) {

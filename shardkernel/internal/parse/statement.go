@@ -49,6 +49,8 @@ type Statement struct {
 	Linked []string
 	// CTEs are the names, in lower case, of common table expressions.
 	CTEs []string
+	// Aliases are the aliases, in lower case, of tables and derived tables in FROM.
+	Aliases []string
 	// Shown are the aliases of select lists, in lower case.
 	Shown []string
 	// Renamed are the columns, in lower case, in what select lists give another name;

@@ -83,6 +83,9 @@ func Compile(stmt *parse.Statement, set *rule.Set, convert value.Converter) (*Pr
 		p.fixed = p.unicast()
 		return p, nil
 	}
+	if err := p.checkShadows(); err != nil {
+		return nil, err
+	}
 	p.compileReasons()
 	p.compileJoins()
 	p.compileKeyed()
