@@ -136,15 +136,25 @@ func (k *Kernel) refuseElsewhere(ctx context.Context, s *Session, ex *plan.Execu
 	}
 }
 
-// refuseChange fails a write that would change a row.
+// refuseChange fails a write that would change a row, and one whose WHERE a server
+// fails in a write.
 func (k *Kernel) refuseChange(ctx context.Context, s *Session, ex *plan.Execution) error {
 	if s != nil {
 		s.previous = elsewhere // ROW_COUNT() would tell of what is asked now
 	}
-	if found, err := k.anyRow(ctx, s, ex); err != nil || !found {
+	found, err := k.anyRow(ctx, s, ex)
+	switch {
+	case err != nil:
+		return err
+	case found:
+		return ex.Refusal
+	}
+	rest, err := ex.Part(ctx, plan.PartRest)
+	if err != nil {
 		return err
 	}
-	return ex.Refusal
+	_, err = k.execUnits(ctx, s, rest)
+	return err
 }
 
 // anyRow reports whether a question for rows finds any.

@@ -145,10 +145,19 @@ var writes = []write{
 	{name: "update of the user of no order", run: func(db *gorm.DB) *gorm.DB { return db.Model(order(99, 1)).Update("user_id", 7) }},
 	{name: "detach nothing", run: func(db *gorm.DB) *gorm.DB {
 		return db.Model(&Order{}).Where("user_id = ? AND status = ?", 1, 9).Update("user_id", nil)
-	}, units: 1},
+	}, units: 2},
 	{name: "detach nothing, wherever it is", run: func(db *gorm.DB) *gorm.DB {
 		return db.Model(&Order{}).Where("status = ?", 9).Update("user_id", nil)
-	}, units: 4},
+	}, units: 8},
+	{name: "detach nothing, by a text that is no number", run: func(db *gorm.DB) *gorm.DB {
+		if done := db.Exec("UPDATE t_order SET note = 'none' WHERE user_id = ?", 1); done.Error != nil {
+			return done
+		}
+		return db.Exec("UPDATE t_order SET user_id = NULL WHERE note = 5 AND user_id = ?", 1)
+	}, units: 3},
+	{name: "detach nothing, by a text that is a number", run: func(db *gorm.DB) *gorm.DB {
+		return db.Exec("UPDATE t_order SET user_id = NULL WHERE CONCAT(id, '') = 500 AND user_id = ?", 1)
+	}, units: 2},
 	{name: "detach", run: func(db *gorm.DB) *gorm.DB { return db.Model(order(1, 1)).Update("user_id", nil) }, refused: true},
 	{name: "update of an expression", run: func(db *gorm.DB) *gorm.DB {
 		return db.Model(order(1, 1)).Update("status", gorm.Expr("status + ?", 1))

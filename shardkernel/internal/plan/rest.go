@@ -19,7 +19,8 @@ const (
 	// RestRead: a read that finds no row asks the others the same.
 	RestRead
 	// RestRefuse: the units ask whether the write would change a row. It is refused
-	// where it would, and has affected none where not.
+	// where it would. Where not, its WHERE is run once more, in a write that changes
+	// nothing, and it has affected no row.
 	RestRefuse
 )
 
@@ -34,5 +35,5 @@ type Part uint8
 const (
 	PartWrite Part = iota // for the nodes that the row most likely is on
 	PartOwn               // the question whether these have the row
-	PartRest              // for the others, as Rest says
+	PartRest              // for the others, or after the answer, as Rest says
 )

@@ -80,15 +80,26 @@ func (t *Template) probeText(u *route.Unit, p *route.Probe, rows []int, args []a
 }
 
 // question rewrites a result whose units ask whether an UPDATE of one table would
-// change a row. It locks what the UPDATE would, and sees what that would see.
+// change a row. It locks what the UPDATE would, and sees what that would see. The
+// rest of it, for where no row is to be changed, is an UPDATE that changes none: in
+// strict mode its WHERE fails where that of a SELECT warns.
 func (t *Template) question(result *route.Result, args []any) *plan.Execution {
-	e := &plan.Execution{
-		Kind: result.Kind, Reason: result.Reason, Query: true, InTurn: true, Merge: &plan.Merge{}, Rest: result.Rest, Refusal: result.Refusal,
+	e := &plan.Execution{Kind: result.Kind, Reason: result.Reason, InTurn: true, Rest: result.Rest, Refusal: result.Refusal}
+	if result.Rest == plan.RestNone {
+		e.Write = true
+	} else {
+		e.Query, e.Merge = true, &plan.Merge{}
 	}
 	for i := range result.Units {
 		u := &result.Units[i]
 		where, unitArgs := spliceRange(t.stmt, t.stmt.Update.Where, t.names(u), args)
-		text := "SELECT 1 FROM " + quote(u.Names[t.main], '`') + " " + where + " LIMIT 1"
+		table := quote(u.Names[t.main], '`')
+		if e.Write {
+			column := quote(t.stmt.Update.Set[0].Column.Name, '`')
+			e.Units = append(e.Units, t.unit(u, "UPDATE "+table+" SET "+column+" = "+column+" "+where, unitArgs))
+			continue
+		}
+		text := "SELECT 1 FROM " + table + " " + where + " LIMIT 1"
 		if t.server.Dialect.IsMySQL() {
 			text += " FOR UPDATE"
 		}

@@ -59,7 +59,10 @@ func (p *Program) routeConditions(in *Input) (*Result, error) {
 			if !p.mayAsk(&e, result) {
 				return nil, err
 			}
-			result.Rest, result.Refusal, result.Reason = plan.RestRefuse, err, p.reasons.detach
+			result.Refusal, result.Reason = err, p.reasons.detach
+			if in.Part == plan.PartWrite {
+				result.Rest = plan.RestRefuse
+			}
 		}
 	}
 	if e.hinted {
