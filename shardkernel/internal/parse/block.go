@@ -13,9 +13,10 @@ type builder struct {
 	*source
 	stmt   *Statement
 	byNode map[*ast.SelectStmt]*block
-	top    *block   // the block of a statement that is a single one, for Cond.Top
-	err    error    // the first one
-	use    ScopeUse // of the blocks being collected
+	joined map[*ast.WithClause]bool // those that see the names of the WITH around them
+	top    *block                   // the block of a statement that is a single one, for Cond.Top
+	err    error                    // the first one
+	use    ScopeUse                 // of the blocks being collected
 	// unplanted is true when err is about a table whose name was not replaced.
 	unplanted bool
 }
@@ -319,23 +320,38 @@ type cteFrame struct {
 	// later holds the names a recursive WITH defines further on, which MariaDB
 	// sees already and MySQL does not.
 	later []string
+	// apart is true for the WITH of a subquery or derived table, and defining while its
+	// definitions are collected, in which MariaDB does not see the names of the frames
+	// around it.
+	apart, defining bool
+}
+
+// blind reports whether common table expressions around the statement are out of sight.
+func (f *cteFrame) blind() bool {
+	for ; f != nil; f = f.outer {
+		if f.apart && f.defining {
+			return true
+		}
+	}
+	return false
 }
 
 // findCTE finds the common table expression that a table name refers to; ok is
 // true without one where it is one of those defined further on. It fails on a
 // configured name of which servers differ.
 func (b *builder) findCTE(frame *cteFrame, name string, k int) (found *cte, ok bool) {
+	blind := false
 	for f := frame; f != nil; f = f.outer {
 		var folded *cte
 		for _, c := range f.ctes {
-			if c.name == name {
+			if c.name == name && !(blind && k >= 0) {
 				return c, true
 			}
 			if strings.EqualFold(c.name, name) {
 				folded = c
 			}
 		}
-		if folded != nil && b.dialect.FoldTables {
+		if folded != nil && b.dialect.FoldTables && !(blind && k >= 0) {
 			return folded, true
 		}
 		ok = folded != nil || slices.ContainsFunc(f.later, func(n string) bool { return strings.EqualFold(n, name) })
@@ -345,6 +361,7 @@ func (b *builder) findCTE(frame *cteFrame, name string, k int) (found *cte, ok b
 		if ok {
 			return nil, true
 		}
+		blind = blind || f.apart && f.defining
 	}
 	return nil, false
 }

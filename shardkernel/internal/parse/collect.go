@@ -95,7 +95,8 @@ func (b *builder) collectWith(w *ast.WithClause, parent, outer *block, ctes *cte
 		return ctes
 	}
 	b.stmt.Features |= FeatureCTE
-	frame := &cteFrame{outer: ctes}
+	frame := &cteFrame{outer: ctes, defining: true}
+	frame.apart = !b.joined[w] && (len(b.stmt.CTEs) > 0 || !b.isWord(0, "WITH"))
 	for i, def := range w.CTEs {
 		name, _ := b.nameOf(def.Name)
 		b.stmt.CTEs = append(b.stmt.CTEs, strings.ToLower(name))
@@ -116,6 +117,9 @@ func (b *builder) collectWith(w *ast.WithClause, parent, outer *block, ctes *cte
 				frame.later = append(frame.later, later)
 			}
 		}
+		if !frame.apart {
+			b.join(def.Query.Query)
+		}
 		b.as(UseFrom, func() { b.collectQuery(def.Query.Query, parent, outer, frame) })
 		if !w.IsRecursive {
 			if n, ok := def.Query.Query.(*ast.SelectStmt); ok {
@@ -124,8 +128,22 @@ func (b *builder) collectWith(w *ast.WithClause, parent, outer *block, ctes *cte
 			frame.ctes = append(frame.ctes, c)
 		}
 	}
-	frame.later = nil
+	frame.later, frame.defining = nil, false
 	return frame
+}
+
+// join notes that the WITH clause of a common table expression, if it has one, sees
+// those around it.
+func (b *builder) join(n ast.Node) {
+	if b.joined == nil {
+		b.joined = map[*ast.WithClause]bool{}
+	}
+	switch n := n.(type) {
+	case *ast.SelectStmt:
+		b.joined[n.With] = true
+	case *ast.SetOprStmt:
+		b.joined[n.With] = true
+	}
 }
 
 func (b *builder) collectSelect(n *ast.SelectStmt, parent, outer *block, ctes *cteFrame) {
@@ -222,6 +240,7 @@ func (b *builder) collectSource(n *ast.TableSource, blk *block, ctes *cteFrame, 
 			}
 		}
 		src.table = b.addTable(blk, t, alias)
+		b.stmt.Tables[src.table].Blind = ctes.blind()
 	case *ast.SelectStmt, *ast.SetOprStmt:
 		b.stmt.Features |= FeatureDerived
 		b.scopeOf(blk).Derived, src.alias = true, true

@@ -83,6 +83,9 @@ type TableRef struct {
 	Scope  int    // index into Statement.Scopes
 	// Target is true for the table an INSERT, UPDATE or DELETE writes.
 	Target bool
+	// Blind is true where the statement's own common table expressions are not seen: in
+	// a definition by the WITH clause of a subquery or derived table.
+	Blind bool
 }
 
 // Rename is one name in the text that follows the table it refers to.

@@ -77,6 +77,9 @@ func (p *Program) RouteGathered(in *Input) (*Gathering, error) {
 		if len(t.References) == 1 {
 			t.Filter = p.filter(p.refOf(t.References[0]), columns, in.Args)
 		}
+		if slices.ContainsFunc(t.References, func(ref int) bool { return stmt.Tables[ref].Blind }) {
+			return nil, nil
+		}
 		t.Name = t.Table.Name + "_gathered"
 		for strings.Contains(text, strings.ToLower(t.Name)) {
 			t.Name += "X"
