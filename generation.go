@@ -148,11 +148,19 @@ const startTimeout = time.Minute
 
 // check asks the data sources what has to be known before the generation comes
 // into force: what the configuration wants to be done with the tables, and, by a
-// reload, the settings of the servers of new data sources.
+// reload, the settings of the servers of new data sources. Tables that stay where they
+// are were looked at before.
 func (g *generation) check(ctx context.Context, before *generation) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
+	var checked, loaded *shardkernel.Kernel // has looked at what stays as it is
 	if before != nil {
+		if before.cfg.Props.CheckTables {
+			checked = before.kernel
+		}
+		if before.cfg.Props.PreloadTables {
+			loaded = before.kernel
+		}
 		var opened []string
 		for _, name := range g.cfg.SourceNames() {
 			if primary := g.cfg.PrimaryOf(name); before.sources.byName[primary] != g.sources.byName[primary] {
@@ -164,12 +172,12 @@ func (g *generation) check(ctx context.Context, before *generation) error {
 		}
 	}
 	if g.cfg.Props.CheckTables {
-		if err := g.kernel.CheckTables(ctx); err != nil {
+		if err := g.kernel.CheckTables(ctx, checked); err != nil {
 			return err
 		}
 	}
 	if g.cfg.Props.PreloadTables {
-		return g.kernel.LoadTables(ctx)
+		return g.kernel.LoadTables(ctx, loaded)
 	}
 	return nil
 }

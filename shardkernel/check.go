@@ -24,12 +24,14 @@ type node struct{ source, table string }
 func (n node) String() string { return n.source + "." + n.table }
 
 // LoadTables reads the columns of every sharded and broadcast table, several at
-// the same time. A table that does not exist yet is no error.
-func (k *Kernel) LoadTables(ctx context.Context) error {
+// the same time, but for those whose nodes are the same as under a kernel before,
+// which may be nil. A table that does not exist yet is no error.
+func (k *Kernel) LoadTables(ctx context.Context, before *Kernel) error {
 	names := k.rules.Broadcast()
 	for _, t := range k.rules.Tables() {
 		names = append(names, t.Name)
 	}
+	names = slices.DeleteFunc(names, func(name string) bool { return k.sameNodes(before, name) })
 	return parallel(len(names), func(i int) error {
 		_, err := k.columnsOf(ctx, names[i])
 		return err
@@ -38,10 +40,14 @@ func (k *Kernel) LoadTables(ctx context.Context) error {
 
 // CheckTables makes sure that every sharded and broadcast table is defined alike
 // on all its nodes, or exists on none. Every difference is reported, as errors
-// that match fault.ErrSchemaDrift joined.
-func (k *Kernel) CheckTables(ctx context.Context) error {
+// that match fault.ErrSchemaDrift joined. Tables whose nodes are the same as under a
+// kernel before, which may be nil, are left out.
+func (k *Kernel) CheckTables(ctx context.Context, before *Kernel) error {
 	var errs []error
 	for _, t := range k.rules.Tables() {
+		if k.sameNodes(before, t.Name) {
+			continue
+		}
 		nodes := make([]node, len(t.Nodes))
 		for i, n := range t.Nodes {
 			nodes[i] = node{n.DataSource, n.Table}
@@ -49,6 +55,9 @@ func (k *Kernel) CheckTables(ctx context.Context) error {
 		errs = append(errs, k.compare(ctx, nodes, nil))
 	}
 	for _, name := range k.rules.Broadcast() {
+		if k.sameNodes(before, name) {
+			continue
+		}
 		nodes := make([]node, len(k.rules.DataSources))
 		for i, source := range k.rules.DataSources {
 			nodes[i] = node{source, name}

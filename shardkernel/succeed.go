@@ -70,6 +70,15 @@ func (k *Kernel) samePlace(before *Kernel, logical string) bool {
 	return source == before.rules.SingleSource(logical) && k.samePool(before, source)
 }
 
+// sameNodes reports whether all the nodes of a sharded or broadcast table are what
+// they were under a kernel before, which may be nil.
+func (k *Kernel) sameNodes(before *Kernel, logical string) bool {
+	if before == nil || !k.samePlace(before, logical) {
+		return false
+	}
+	return !k.rules.IsBroadcast(logical) || !slices.ContainsFunc(k.rules.DataSources, func(name string) bool { return !k.samePool(before, name) })
+}
+
 // CheckServers asks the named data sources for the settings of their servers,
 // which have to agree with those of the others.
 func (k *Kernel) CheckServers(ctx context.Context, names []string) error {

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -178,9 +179,9 @@ func (l *load) session(ctx context.Context, i int64) error {
 // Every third configuration is invalid; what is in force is always one of the
 // others, and nobody who works with the database notices.
 func TestStatementsDoNotNoticeReloads(t *testing.T) {
-	reloads, pause := 100, 10*time.Millisecond
+	reloads, apart := 100, 10*time.Millisecond
 	if os.Getenv("SHARDING_TEST_LONG") != "" {
-		reloads, pause = 1000, 60*time.Millisecond
+		reloads, apart = 1000, 45*time.Millisecond // in less than a minute
 	}
 	s := newShop(t, "load")
 	extra := s.database(t, 2)
@@ -226,11 +227,11 @@ func TestStatementsDoNotNoticeReloads(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	l := startLoad(ctx, s.db)
 	good := uint64(0)
-	pace := time.NewTicker(pause) // 1,000 a minute, in the long version
-	defer pace.Stop()
+	took := make([]time.Duration, reloads)
+	began := time.Now()
 	for i := range reloads {
-		<-pace.C
-		before := s.plugin.Config()
+		<-time.After(time.Until(began.Add(time.Duration(i) * apart))) // at once after one that took longer
+		before, at := s.plugin.Config(), time.Now()
 		if i%3 == 2 {
 			err := s.plugin.Reload(s.changed(invalid[i/3%len(invalid)]))
 			if !errors.Is(err, sharding.ErrConfig) {
@@ -245,10 +246,12 @@ func TestStatementsDoNotNoticeReloads(t *testing.T) {
 				t.Errorf("reload %d: %v", i, err)
 			}
 		}
+		took[i] = time.Since(at)
 		if got := s.plugin.Status().Generation; got != good+1 {
 			t.Fatalf("reload %d: generation %d, want %d", i, got, good+1)
 		}
 	}
+	all := time.Since(began)
 	stop()
 	l.wg.Wait()
 	close(l.failed)
@@ -262,7 +265,9 @@ func TestStatementsDoNotNoticeReloads(t *testing.T) {
 	if orders != l.orders.Load() || items != l.items.Load() {
 		t.Errorf("%d orders and %d items are there, %d and %d were stored", orders, items, l.orders.Load(), l.items.Load())
 	}
-	t.Logf("%d rounds of statements, %d orders, %d items, %d reloads", l.statements.Load(), orders, items, reloads)
+	slices.Sort(took)
+	t.Logf("%d reloads in %s, half of them in less than %s each, one in %s; meanwhile %d rounds of statements, %d orders, %d items",
+		reloads, all.Round(time.Millisecond), took[reloads/2], took[reloads-1], l.statements.Load(), orders, items)
 	s.drained(t)
 	status := s.plugin.Status()
 	if want := uint64(reloads) - good; status.Reloads.Applied != good || status.Reloads.Failed != want {
@@ -272,6 +277,13 @@ func TestStatementsDoNotNoticeReloads(t *testing.T) {
 		if ds.Pool.InUse != 0 {
 			t.Errorf("%d connections of %s are in use", ds.Pool.InUse, ds.Name)
 		}
+	}
+	if _, there := s.plugin.Config().DataSources["ds2"]; there {
+		s.reload(t, func(c *config.Config) { valid[3](c, reloads) })
+		s.drained(t)
+	}
+	if n := s.connections(t, 2); n != 0 {
+		t.Errorf("%d connections are left to a data source that is gone", n)
 	}
 }
 
