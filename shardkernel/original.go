@@ -17,10 +17,21 @@ type original struct {
 	text string // its CREATE TABLE, as the server shows it
 }
 
+// original reads a table. It refuses one with a trigger: the others would lack it,
+// and the rows in them what it does.
 func (k *Kernel) original(ctx context.Context, n node) (original, error) {
-	text, err := metadata.CreateText(ctx, k.sources[n.source].control, n.table)
+	control := k.sources[n.source].control
+	text, err := metadata.CreateText(ctx, control, n.table)
 	if err != nil {
 		return original{}, &fault.NodeError{DataSource: n.source, Table: n.table, Err: err}
+	}
+	trigger, err := metadata.Trigger(ctx, control, n.table)
+	if err != nil {
+		return original{}, &fault.NodeError{DataSource: n.source, Table: n.table, Err: err}
+	}
+	if trigger != "" {
+		return original{}, fault.Unsupported("table like "+n.String(), "that has the trigger "+trigger+", which a table that is made like it would lack",
+			"create the tables that are missing, and their triggers, in the data sources, which Plugin.DataSource(name) gives")
 	}
 	return original{n, text}, nil
 }

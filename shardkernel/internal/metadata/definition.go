@@ -78,6 +78,16 @@ func CreateText(ctx context.Context, db *sql.DB, table string) (string, error) {
 	return text, nil
 }
 
+// Trigger returns the name of a trigger of a table, empty where it has none, or none
+// that the account may see.
+func Trigger(ctx context.Context, db *sql.DB, table string) (name string, err error) {
+	err = db.QueryRowContext(ctx, "SELECT trigger_name FROM information_schema.triggers WHERE event_object_schema = DATABASE() AND event_object_table = ? LIMIT 1", table).Scan(&name)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return name, err
+}
+
 // TableNames returns the names of the tables in the schema of the connections,
 // without views.
 func TableNames(ctx context.Context, db *sql.DB) ([]string, error) {

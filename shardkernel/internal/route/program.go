@@ -201,6 +201,10 @@ func (p *Program) classify() error {
 				if p.apart = p.stmt.DDL != nil && p.stmt.DDL.Items != nil; p.apart {
 					continue
 				}
+				if p.stmt.DDL != nil && p.stmt.DDL.Action == parse.CreateView {
+					return fault.Unsupported("VIEW "+p.stmt.Tables[0].Name, "it and the tables that it names live in different data sources",
+						"name the view in singleTables, with the data source of all its tables")
+				}
 				return fault.Unsupported("tables "+ref.Name+" and others", "they live in different data sources",
 					"read them with separate statements, or make a small table a broadcast table")
 			}
