@@ -308,7 +308,8 @@ func (s *Session) hasWritten(name string) bool { return s != nil && slices.Conta
 
 // noteSession tells the session of the caller's context of a write that has been
 // sent, and of the error it has come to. What a transaction wrote it tells again when
-// that commits; until then only the transaction itself sees it.
+// that commits; until then only the transaction itself sees it, and what has failed is
+// undone with it, but for what takes effect by itself since a DDL statement.
 func (k *Kernel) noteSession(s *Session, ex *plan.Execution, err error) {
 	if !k.notes(ex) {
 		return
@@ -316,7 +317,9 @@ func (k *Kernel) noteSession(s *Session, ex *plan.Execution, err error) {
 	names := k.written(ex)
 	if s.inTransaction() {
 		s.uncommitted = append(s.uncommitted, uncommitted{ex.Session, names})
-		err = nil
+		if !s.tx.Committed() {
+			err = nil
+		}
 	}
 	tell(ex.Session, names, err)
 }

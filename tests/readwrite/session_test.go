@@ -4,6 +4,7 @@ package readwrite_test
 
 import (
 	"context"
+	"database/sql"
 	"testing"
 	"time"
 
@@ -93,4 +94,59 @@ func TestASessionOfAContextReadsItsOwnWrites(t *testing.T) {
 	if n := count(ctx, "id = 2"); n != 0 {
 		t.Error("sticky for longer than its time")
 	}
+}
+
+// A DDL statement commits what was written before it, and may still be at work when
+// nobody waits for it any more: no position of the replication is sure to have it, and
+// a rollback undoes nothing.
+func TestADDLStatementInDoubtLeavesTheSessionOnThePrimary(t *testing.T) {
+	g := newGroups(t, "doubt")
+	g.cfg.ReadwriteSplitting.Health = config.Health{Off: true}
+	g.open(t)
+	ctx := hint.WithSession(t.Context(), hint.WaitForReplica(10*time.Second))
+	asks := func(replica bool) {
+		t.Helper()
+		g.asked()
+		var n int
+		if err := g.db.WithContext(ctx).Raw("SELECT COUNT(*) FROM t_audit").Scan(&n).Error; err != nil || n != 1 {
+			t.Errorf("%d rows, error %v", n, err)
+		}
+		if asked := g.asked(); fromReplicas(asked) != replica {
+			t.Errorf("the read went to %q", asked)
+		}
+	}
+	// Somebody reads the table in a transaction, behind whom DDL waits.
+	primary, err := sql.Open("mysql", g.primary.DSN(g.name+"_0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer primary.Close()
+	reader, err := primary.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Rollback()
+	if _, err := reader.ExecContext(t.Context(), "SELECT * FROM t_audit"); err != nil {
+		t.Fatal(err)
+	}
+	tx := g.db.WithContext(ctx).Begin()
+	defer tx.Rollback()
+	if err := tx.Exec("INSERT INTO t_audit (v) VALUES (1)").Error; err != nil {
+		t.Fatal(err)
+	}
+	limited, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+	defer cancel()
+	if err := tx.WithContext(limited).Exec("ALTER TABLE t_audit ADD COLUMN w int").Error; err == nil {
+		t.Fatal("the statement did not wait")
+	}
+	if err := reader.Rollback(); err != nil {
+		t.Error(err)
+	}
+	if err := tx.Rollback().Error; err == nil {
+		t.Error("what was committed is said to be rolled back")
+	}
+	g.catchUp(t)
+	asks(false)
+	ctx = hint.WithSession(t.Context(), hint.WaitForReplica(10*time.Second))
+	asks(true) // nothing was written in another session
 }

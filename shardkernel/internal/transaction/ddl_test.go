@@ -4,7 +4,10 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/go-sql-driver/mysql"
+
 	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel/internal/execute/fakedb"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 )
 
@@ -66,5 +69,38 @@ func TestAfterDDLATransactionStaysOnItsDataSource(t *testing.T) {
 	}
 	if err := tx.Commit(); err != nil {
 		t.Error(err)
+	}
+}
+
+// What was written before a DDL statement may be stored for good when its connection
+// is lost: neither end of the transaction says that it went as asked.
+func TestADDLStatementInDoubtIsNeitherCommittedNorRolledBack(t *testing.T) {
+	for name, end := range map[string]func(*Tx) error{"commit": (*Tx).Commit, "rollback": (*Tx).Rollback} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			c.fakes["ds0"].On("ALTER", fakedb.Answer{Err: mysql.ErrInvalidConn, Break: true})
+			tx := c.begin()
+			c.must(t, tx, "S", "ds0")
+			if tx.Committed() {
+				t.Error("committed before the DDL statement")
+			}
+			ddl := definition("ds0")
+			if inside, err := tx.Define(ddl); !inside || err != nil {
+				t.Fatalf("inside %t, %v", inside, err)
+			}
+			if _, err := c.Exec(t.Context(), ddl, tx); !errors.Is(err, mysql.ErrInvalidConn) {
+				t.Errorf("the statement: %v", err)
+			}
+			if !tx.Committed() {
+				t.Error("what is written from now on counts as part of a transaction")
+			}
+			if err := c.exec(t, tx, "S", "ds0"); err == nil {
+				t.Error("a statement behind it ran")
+			}
+			if err := end(tx); err == nil {
+				t.Error("no error")
+			}
+			c.want(t, "ds0", "BEGIN", "S", "ALTER")
+		})
 	}
 }

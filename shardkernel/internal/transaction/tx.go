@@ -225,7 +225,8 @@ func (t *Tx) Commit() error {
 
 // Rollback rolls every branch back and gives all connections back, whatever
 // happens. A connection that cannot roll back is closed, which makes the server
-// do it; where it was lost before, that is no error. Calls after the end of the transaction do nothing.
+// do it; where it was lost before, that is no error, unless the server has committed
+// what was written there. Calls after the end of the transaction do nothing.
 func (t *Tx) Rollback() error {
 	if t.done {
 		return nil
@@ -233,6 +234,8 @@ func (t *Tx) Rollback() error {
 	t.done = true
 	failed := rollback(t.branches)
 	switch {
+	case t.committed && t.lost != nil && t.branches[0].conn.Lost():
+		return t.lost.Err
 	case failed == nil:
 		return nil
 	case len(t.branches) == 1:
@@ -253,6 +256,10 @@ func rollback(branches []*branch) []*fault.NodeError {
 		return err
 	})
 }
+
+// Committed reports whether the server has committed the transaction, at a DDL
+// statement, or is about to: every statement since then takes effect by itself.
+func (t *Tx) Committed() bool { return t.committed }
 
 // Begun reports whether the transaction has begun on a data source.
 func (t *Tx) Begun() bool { return len(t.branches) > 0 }
