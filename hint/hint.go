@@ -19,6 +19,7 @@ package hint
 import (
 	"context"
 	"slices"
+	"strings"
 )
 
 // AllTables stands, as the table of a value hint, for every sharded table that
@@ -84,11 +85,12 @@ func with(ctx context.Context, change func(*Hints)) context.Context {
 	return context.WithValue(ctx, contextKey{}, &h)
 }
 
-// withTable changes what concerns one table.
+// withTable changes what concerns one table, whose name counts without regard to
+// case.
 func withTable(ctx context.Context, table string, change func(*Table)) context.Context {
 	return with(ctx, func(h *Hints) {
 		h.Tables = slices.Clone(h.Tables)
-		i := slices.IndexFunc(h.Tables, func(t Table) bool { return t.Name == table })
+		i := slices.IndexFunc(h.Tables, func(t Table) bool { return strings.EqualFold(t.Name, table) })
 		if i < 0 {
 			i = len(h.Tables)
 			h.Tables = append(h.Tables, Table{Name: table})

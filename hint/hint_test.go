@@ -42,6 +42,15 @@ func TestInnerHintTakesThePlaceOfTheOuter(t *testing.T) {
 	}
 }
 
+func TestAHintOfATableInAnotherCaseIsOneForTheSameTable(t *testing.T) {
+	ctx := hint.TableValue(hint.DatabaseValue(t.Context(), "T_Order", 1), "t_order", 2)
+	ctx = hint.DatabaseValue(ctx, "T_ORDER", 3)
+	want := []hint.Table{{Name: "T_Order", Database: []any{3}, Table: []any{2}}}
+	if got := hint.FromContext(ctx).Tables; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
 func TestHintWithoutValuesIsKeptToBeRefused(t *testing.T) {
 	h := hint.FromContext(hint.TableValue(hint.DatabaseValue(t.Context(), "t_order"), "t_order"))
 	if h.Tables[0].Database == nil || h.Tables[0].Table == nil {

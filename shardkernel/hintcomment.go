@@ -103,24 +103,27 @@ func addItem(h *Hints, item *parse.HintItem, foreign bool) error {
 	return key.set(h, t, item, foreign)
 }
 
-// canonicalKey brings dataSourceName and data_source_name to DATA_SOURCE_NAME, as
-// ShardingSphere takes both.
+// canonicalKey brings dataSourceName and data_source_name to DATA_SOURCE_NAME, and
+// skipSQLRewrite to SKIP_SQL_REWRITE, as ShardingSphere takes both.
 func canonicalKey(key string) string {
 	var b strings.Builder
 	for i := range len(key) {
 		c := key[i]
 		switch {
-		case c >= 'A' && c <= 'Z':
-			if i > 0 && key[i-1] >= 'a' && key[i-1] <= 'z' {
+		case isUpper(c):
+			if i > 0 && (isLower(key[i-1]) || isUpper(key[i-1]) && i+1 < len(key) && isLower(key[i+1])) {
 				b.WriteByte('_')
 			}
-		case c >= 'a' && c <= 'z':
+		case isLower(c):
 			c -= 'a' - 'A'
 		}
 		b.WriteByte(c)
 	}
 	return b.String()
 }
+
+func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
+func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
 
 // table returns the hints of a table, new ones if there are none.
 func (h *Hints) table(logical string) *TableHint {

@@ -40,13 +40,16 @@ func TestKeysOfCommentsMeanWhatHintsOfTheContextMean(t *testing.T) {
 		"SHARDING: TABLE_VALUE=1":                                          one(TableHint{Logical: AllTables, Table: []any{int64(1)}}),
 		"SHARDING: t_order.ACTUAL_TABLE=ds1.t_order_1":                     one(TableHint{Logical: "t_order", HasActual: true, Actual: "ds1.t_order_1"}),
 
-		"SHARDINGSPHERE_HINT: DATA_SOURCE_NAME=ds1":                                       {Direct: true, DataSource: "ds1"},
-		"shardingsphere hint: dataSourceName=ds1, skipSqlRewrite=true":                    {Direct: true, DataSource: "ds1", SkipSharding: true},
-		"SHARDINGSPHERE_HINT: WRITE_ROUTE_ONLY=true":                                      {Reads: ReadsPrimary},
-		"SHARDINGSPHERE_HINT: t_order.SHARDING_TABLE_VALUE=2024-01-05 10:00:00":           one(TableHint{Logical: "t_order", Table: []any{"2024-01-05 10:00:00"}}),
-		"SHARDINGSPHERE_HINT: SHARDING_DATABASE_VALUE=1":                                  one(TableHint{Logical: AllTables, Database: []any{int64(1)}}),
-		"SHARDINGSPHERE_HINT: disableAuditNames=maxNodes maxOffset":                       {AuditOff: true, Audits: []string{"maxNodes", "maxOffset"}},
-		"SHARDINGSPHERE_HINT: SHADOW=false, USE_TRAFFIC=false, SKIP_ENCRYPT_REWRITE=true": {},
+		"SHARDINGSPHERE_HINT: DATA_SOURCE_NAME=ds1":                                          {Direct: true, DataSource: "ds1"},
+		"shardingsphere hint: dataSourceName=ds1, skipSqlRewrite=true":                       {Direct: true, DataSource: "ds1", SkipSharding: true},
+		"SHARDINGSPHERE_HINT: dataSourceName = ds1, skipSQLRewrite = true":                   {Direct: true, DataSource: "ds1", SkipSharding: true},
+		"SHARDINGSPHERE_HINT: WRITE_ROUTE_ONLY=true":                                         {Reads: ReadsPrimary},
+		"SHARDINGSPHERE_HINT: writeRouteOnly=true, shadow=false":                             {Reads: ReadsPrimary},
+		"SHARDINGSPHERE_HINT: t_order.shardingDatabaseValue=1, t_order.shardingTableValue=2": one(TableHint{Logical: "t_order", Database: []any{int64(1)}, Table: []any{int64(2)}}),
+		"SHARDINGSPHERE_HINT: t_order.SHARDING_TABLE_VALUE=2024-01-05 10:00:00":              one(TableHint{Logical: "t_order", Table: []any{"2024-01-05 10:00:00"}}),
+		"SHARDINGSPHERE_HINT: SHARDING_DATABASE_VALUE=1":                                     one(TableHint{Logical: AllTables, Database: []any{int64(1)}}),
+		"SHARDINGSPHERE_HINT: disableAuditNames=maxNodes maxOffset":                          {AuditOff: true, Audits: []string{"maxNodes", "maxOffset"}},
+		"SHARDINGSPHERE_HINT: SHADOW=false, USE_TRAFFIC=false, SKIP_ENCRYPT_REWRITE=true":    {},
 	} {
 		got, err := commentHints("/* "+text+" */ SELECT 1", k.rules, k.dialect)
 		if err != nil {
