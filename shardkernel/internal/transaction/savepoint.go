@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-sql-driver/mysql"
+
 	"github.com/gormshard/sharding/internal/fault"
 )
 
@@ -69,10 +71,10 @@ func (t *Tx) back(ctx context.Context, verb, name string) (int, error) {
 }
 
 // unknown answers a statement about a savepoint that was not set here with the
-// word of the server, if there is one to ask.
+// word of the server, and with what it would say where there is none to ask.
 func (t *Tx) unknown(ctx context.Context, verb, name string) error {
 	if len(t.branches) == 0 {
-		return fmt.Errorf("sharding: savepoint %s does not exist", name)
+		return &mysql.MySQLError{Number: 1305, SQLState: [5]byte([]byte("42000")), Message: "SAVEPOINT " + unquote(name) + " does not exist"}
 	}
 	first := t.branches[0]
 	if _, err := first.conn.Exec(ctx, verb+name, nil); err != nil {
