@@ -75,7 +75,7 @@ var subqueries = []query{
 	{sql: "SELECT region_id, COUNT(*) FROM t_ent_order GROUP BY region_id HAVING COUNT(*) > (SELECT MAX(id) FROM t_ent_order WHERE ent_id = 99) ORDER BY region_id"},
 	{sql: "SELECT region_id, COUNT(*) FROM t_ent_order GROUP BY region_id HAVING COUNT(*) > (SELECT AVG(count) FROM t_ent_order_item) ORDER BY region_id"},
 	{sql: "SELECT region_id, COUNT(*) FROM t_ent_order GROUP BY region_id HAVING region_id IN (SELECT count FROM t_ent_order_item) ORDER BY region_id"},
-	{sql: "SELECT region_id, COUNT(*) FROM t_ent_order GROUP BY region_id HAVING COUNT(*) NOT IN (SELECT id FROM t_ent_order WHERE id > ?) ORDER BY region_id", args: []any{120}},
+	{sql: "SELECT region_id, COUNT(*) AS n FROM t_ent_order GROUP BY region_id HAVING n NOT IN (SELECT id FROM t_ent_order WHERE id > ?) ORDER BY region_id", args: []any{120}},
 	// Bytes beside a text are compared as bytes.
 	{sql: "SELECT id FROM t_ent_order WHERE name IN (SELECT raw FROM t_ent_order WHERE ent_id > 2) ORDER BY id"},
 	{sql: "SELECT id FROM t_ent_order WHERE name > (SELECT MIN(raw) FROM t_ent_order WHERE raw > ?) ORDER BY id", args: []any{""}},

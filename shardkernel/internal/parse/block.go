@@ -336,6 +336,17 @@ func (f *cteFrame) blind() bool {
 	return false
 }
 
+// defines reports whether the frame or one around it defines the name.
+func (f *cteFrame) defines(name string) bool {
+	same := func(n string) bool { return strings.EqualFold(n, name) }
+	for ; f != nil; f = f.outer {
+		if slices.ContainsFunc(f.ctes, func(c *cte) bool { return same(c.name) }) || slices.ContainsFunc(f.later, same) {
+			return true
+		}
+	}
+	return false
+}
+
 // findCTE finds the common table expression that a table name refers to; ok is
 // true without one where it is one of those defined further on. It fails on a
 // configured name of which servers differ.

@@ -100,6 +100,9 @@ func (b *builder) collectWith(w *ast.WithClause, parent, outer *block, ctes *cte
 	for i, def := range w.CTEs {
 		name, _ := b.nameOf(def.Name)
 		b.stmt.CTEs = append(b.stmt.CTEs, strings.ToLower(name))
+		if ctes.defines(name) { // of which MariaDB 10.11 reads sometimes the one, sometimes the other
+			b.stmt.Features |= FeatureNestedCTE
+		}
 		b.see(def.Name)
 		b.see(def.ColNameList...)
 		if len(def.ColNameList) > 0 {

@@ -60,9 +60,11 @@ func (r *resolver) Enter(n ast.Node) (ast.Node, bool) {
 		}
 		if sub, ok := n.Sel.(*ast.SubqueryExpr); ok {
 			b.noteEquated(r.block, n.Expr, sub)
+			b.noteAggregateMember(n.Expr)
 			b.noteMember(r.block, n.Expr, sub.Query)
 		}
 	case *ast.CompareSubqueryExpr:
+		b.noteAggregateMember(n.L)
 		if n.Op == opcode.EQ {
 			b.noteEquated(r.block, n.L, n.R)
 		}

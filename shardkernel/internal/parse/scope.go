@@ -260,6 +260,21 @@ func (b *builder) noteOuter(blk *block, schema, table ast.CIStr) {
 	}
 }
 
+// noteAggregateMember notes an aggregate function that is compared with the rows of a
+// subquery. MariaDB 10.11 looks for another value than the aggregate's, which depends on
+// its plan: HAVING COUNT(*) IN (SELECT …) loses groups.
+func (b *builder) noteAggregateMember(e ast.ExprNode) {
+	operands := []ast.ExprNode{unwrap(e)}
+	if row := rowOf(e); row != nil {
+		operands = row.Values
+	}
+	for _, o := range operands {
+		if _, ok := unwrap(o).(*ast.AggregateFuncExpr); ok {
+			b.stmt.Features |= FeatureAggregateMember
+		}
+	}
+}
+
 // noteMember notes which columns of the block around it a subquery's rows have to
 // equal to make IN or = ANY true.
 func (b *builder) noteMember(blk *block, e ast.ExprNode, query ast.ResultSetNode) {

@@ -195,32 +195,34 @@ type Feature uint32
 
 // The features.
 const (
-	FeatureSubquery       Feature = 1 << iota // any subquery outside FROM
-	FeatureDerived                            // a derived table
-	FeatureCTE                                // WITH
-	FeatureUnion                              // UNION, INTERSECT, EXCEPT
-	FeatureWindow                             // a window function
-	FeatureLocking                            // FOR UPDATE, FOR SHARE, LOCK IN SHARE MODE
-	FeatureInto                               // INTO OUTFILE, INTO @v
-	FeatureUserVariable                       // @v read or set
-	FeatureSystemVariable                     // @@v
-	FeatureFoundRows                          // SQL_CALC_FOUND_ROWS, FOUND_ROWS(), ROW_COUNT()
-	FeatureLastInsertID                       // LAST_INSERT_ID()
-	FeatureNow                                // NOW() and the other clock functions that SET timestamp holds
-	FeatureVolatile                           // SYSDATE(), RAND(n), SLEEP(), CONNECTION_ID() and others that differ between nodes
-	FeatureLock                               // GET_LOCK() and its kin
-	FeaturePartition                          // PARTITION (p0)
-	FeatureSchemaName                         // DATABASE(), SCHEMA()
-	FeatureIndexHint                          // USE, FORCE, IGNORE INDEX
-	FeatureRoutine                            // a function of the user's, or another one that may do more than give a value
-	FeatureStar                               // * or t.* in a select list, or columns that a natural join finds
-	FeatureMatch                              // MATCH … AGAINST
-	FeatureSkipLocked                         // FOR UPDATE SKIP LOCKED, FOR SHARE SKIP LOCKED
-	FeatureRowNumber                          // ROWNUM()
-	FeatureRelevance                          // MATCH … AGAINST whose value weighs words, or counts otherwise than as a condition
-	FeatureOtherAggregate                     // an aggregate function that the parser takes for another
-	FeatureOuterAggregate                     // an aggregate function in a subquery over columns of the block around it
-	FeatureRandom                             // UUID(), RAND(): another value for every row, whatever the node
+	FeatureSubquery        Feature = 1 << iota // any subquery outside FROM
+	FeatureDerived                             // a derived table
+	FeatureCTE                                 // WITH
+	FeatureUnion                               // UNION, INTERSECT, EXCEPT
+	FeatureWindow                              // a window function
+	FeatureLocking                             // FOR UPDATE, FOR SHARE, LOCK IN SHARE MODE
+	FeatureInto                                // INTO OUTFILE, INTO @v
+	FeatureUserVariable                        // @v read or set
+	FeatureSystemVariable                      // @@v
+	FeatureFoundRows                           // SQL_CALC_FOUND_ROWS, FOUND_ROWS(), ROW_COUNT()
+	FeatureLastInsertID                        // LAST_INSERT_ID()
+	FeatureNow                                 // NOW() and the other clock functions that SET timestamp holds
+	FeatureVolatile                            // SYSDATE(), RAND(n), SLEEP(), CONNECTION_ID() and others that differ between nodes
+	FeatureLock                                // GET_LOCK() and its kin
+	FeaturePartition                           // PARTITION (p0)
+	FeatureSchemaName                          // DATABASE(), SCHEMA()
+	FeatureIndexHint                           // USE, FORCE, IGNORE INDEX
+	FeatureRoutine                             // a function of the user's, or another one that may do more than give a value
+	FeatureStar                                // * or t.* in a select list, or columns that a natural join finds
+	FeatureMatch                               // MATCH … AGAINST
+	FeatureSkipLocked                          // FOR UPDATE SKIP LOCKED, FOR SHARE SKIP LOCKED
+	FeatureRowNumber                           // ROWNUM()
+	FeatureRelevance                           // MATCH … AGAINST whose value weighs words, or counts otherwise than as a condition
+	FeatureOtherAggregate                      // an aggregate function that the parser takes for another
+	FeatureOuterAggregate                      // an aggregate function in a subquery over columns of the block around it
+	FeatureRandom                              // UUID(), RAND(): another value for every row, whatever the node
+	FeatureNestedCTE                           // WITH that defines a name which a WITH around it defines too
+	FeatureAggregateMember                     // an aggregate function beside IN, ANY or ALL of a subquery
 )
 
 // CondOp is the operator of a Cond.

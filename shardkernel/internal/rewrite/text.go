@@ -217,13 +217,17 @@ func (r *recipe) extremeText(a *parse.Aggregate, expr parse.Span) (plan.TextOrde
 	if a.Args == 1 {
 		r.describeSpelling(&s)
 	}
-	if s.known != nil && s.known.Class == value.ClassBit && r.template.server.Dialect.IsMySQL() {
+	if s.known != nil && (s.known.Class == value.ClassBit || s.known.Filled()) && r.template.server.Dialect.IsMySQL() {
 		// Measured on MariaDB 10.11: by its plan of execution. Aggregates of DISTINCT
 		// make the nodes group.
 		if r.template.server.MariaDB && r.template.program.ExtremesAreNumbers() && !strings.Contains(strings.ToLower(r.template.stmt.Text), "distinct") {
-			return plan.TextOrder{Digits: true}, s.known, nil
+			return plan.TextOrder{Digits: s.known.Class == value.ClassBit}, s.known, nil
 		}
-		return plan.TextOrder{}, nil, refuse(r.text(expr), "the server shows it as a number or as bytes, and does not tell which", a.Func+"("+s.known.Name+" + 0) is a number")
+		why := "the server shows it as a number or as bytes, and does not tell which"
+		if s.known.Filled() {
+			why = "servers show it with the zeros of ZEROFILL or without, by their plans"
+		}
+		return plan.TextOrder{}, nil, refuse(r.text(expr), why, a.Func+"("+s.known.Name+" + 0) is a number")
 	}
 	if s.known != nil && s.known.Class == value.ClassTimestamp && s.column != nil && r.columnOf(s.column) == nil {
 		return plan.TextOrder{}, nil, refuse(r.text(expr), "clocks that are put back make two times look alike, and the moments behind a derived table are not seen", a.Func+"(UNIX_TIMESTAMP(…)) is a number")

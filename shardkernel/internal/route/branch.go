@@ -10,7 +10,7 @@ import (
 // unsplit are the features that tie the branches of a UNION to one session, or to
 // one node.
 const unsplit = parse.FeatureLocking | parse.FeatureInto | parse.FeatureUserVariable | parse.FeatureSystemVariable | parse.FeatureFoundRows |
-	parse.FeatureLastInsertID | parse.FeatureLock | parse.FeatureVolatile | parse.FeatureOtherAggregate
+	parse.FeatureLastInsertID | parse.FeatureLock | parse.FeatureVolatile | parse.FeatureOtherAggregate | parse.FeatureNestedCTE
 
 // Splits reports whether the branches of the statement, a UNION, mean the same when
 // they are sent one by one.
@@ -38,7 +38,7 @@ func (p *Program) AnyUnit(source string) *Unit {
 
 // unpreceded are the features by which a subquery may mean another thing before
 // the statement around it runs.
-const unpreceded = unsplit | parse.FeatureNow | parse.FeatureRandom | parse.FeatureOuterAggregate | parse.FeatureCTE
+const unpreceded = unsplit | parse.FeatureNow | parse.FeatureRandom | parse.FeatureOuterAggregate | parse.FeatureCTE | parse.FeatureAggregateMember
 
 // Precedes reports whether subqueries of the statement may run before it.
 func (p *Program) Precedes() bool {

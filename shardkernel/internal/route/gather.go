@@ -189,7 +189,7 @@ func (p *Program) gatheredColumns(t *value.Table, text string) []*value.Column {
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		named := parse.HoldsName(text, c.Name)
-		if named && !p.bitTravels(c) || (named || star) && c.Class == value.ClassBit && p.distinct() {
+		if named && !p.travels(c) || (named || star) && c.Class == value.ClassBit && p.distinct() {
 			return nil
 		}
 		if named || star && !c.Invisible {

@@ -23,6 +23,8 @@ var refusals = []struct {
 	{parse.FeatureRelevance, "MATCH … AGAINST", "every node weighs words by its own rows", "match IN BOOLEAN MODE, and only in WHERE"},
 	{parse.FeatureOtherAggregate, "an aggregate function", "its results are not combined over several nodes yet", ""},
 	{parse.FeatureOuterAggregate, "aggregate in a subquery", "it is one over the rows of the block around it, which are on several nodes", ""},
+	{parse.FeatureNestedCTE, "WITH in a WITH", "both define the same name, and servers differ in which one is read", "rename one"},
+	{parse.FeatureAggregateMember, "aggregate beside IN, ANY or ALL of a subquery", "MariaDB compares another value than that of the aggregate", "select it by an alias, and compare that"},
 	{parse.FeatureInto, "INTO", "several nodes would write the same target", ""},
 	{parse.FeatureUserVariable, "user variable", "a variable belongs to the session of one node", "pass the value as a parameter"},
 	{parse.FeatureSystemVariable, "system variable", "its value may differ between nodes", "read it with a statement of its own"},

@@ -15,7 +15,8 @@ import (
 // ununited are the features that a derived table in the place of a table would
 // not allow or would give another meaning.
 const ununited = parse.FeatureLocking | parse.FeaturePartition | parse.FeatureIndexHint | parse.FeatureMatch | parse.FeatureInto | parse.FeatureUserVariable |
-	parse.FeatureFoundRows | parse.FeatureLastInsertID | parse.FeatureLock
+	parse.FeatureFoundRows | parse.FeatureLastInsertID | parse.FeatureLock | parse.FeatureNestedCTE |
+	parse.FeatureAggregateMember
 
 // RouteUnited finds the one unit of a SELECT whose nodes are all in one data
 // source: in the place of a table that needs several of them, the server reads
@@ -197,7 +198,7 @@ func (p *Program) unionColumns(t *value.Table) []string {
 		switch named := strings.Contains(text, c.Name); {
 		case named && extreme && c.Unbounded():
 			return nil
-		case named && !p.bitTravels(c):
+		case named && !p.travels(c):
 			return nil
 		case named && c.MixesInSort(text): // and the order of rows is another one
 			return nil
@@ -212,17 +213,17 @@ func (p *Program) unionColumns(t *value.Table) []string {
 	return columns
 }
 
-// bitTravels reports whether a column, if it is a BIT, means the same in another table
-// than its own. An index compares a BIT with a constant text in another way, and MIN
-// and MAX of groups show it as a number or as bytes by the plan. Measured on MariaDB
-// 10.11.
-func (p *Program) bitTravels(c *value.Column) bool {
+// travels reports whether a column means the same in another table than its own. An
+// index compares a BIT with a constant text in another way, and MIN and MAX of groups
+// show it as a number or as bytes by the plan, and a DECIMAL with ZEROFILL with its
+// zeros or without. Measured on MariaDB 10.11.
+func (p *Program) travels(c *value.Column) bool {
 	stmt := p.stmt
-	if c.Class != value.ClassBit {
-		return true
-	}
-	if !c.Unindexed {
+	switch {
+	case c.Class == value.ClassBit && !c.Unindexed:
 		return false
+	case c.Class != value.ClassBit && !c.Filled():
+		return true
 	}
 	if len(stmt.Extremes) == 0 || p.ExtremesAreNumbers() {
 		return true
@@ -233,8 +234,8 @@ func (p *Program) bitTravels(c *value.Column) bool {
 	return stmt.Features&parse.FeatureUnion == 0 || stmt.Features&(parse.FeatureDerived|parse.FeatureCTE) == 0
 }
 
-// ExtremesAreNumbers reports whether MIN and MAX of a BIT are shown as numbers,
-// whatever the plan is: their results are in no temporary table.
+// ExtremesAreNumbers reports whether MIN and MAX of a BIT are shown as numbers, and
+// those of a DECIMAL with ZEROFILL without its zeros, whatever the plan is: their results are in no temporary table.
 func (p *Program) ExtremesAreNumbers() bool {
 	const nested = parse.FeatureDerived | parse.FeatureCTE | parse.FeatureUnion | parse.FeatureWindow | parse.FeatureSubquery
 	s := p.stmt.Select

@@ -89,6 +89,12 @@ func (c *Column) SurvivesUnion() bool {
 		(c.Class != ClassFloat || !strings.Contains(c.Type, "unsigned"))
 }
 
+// Filled reports whether the column is a DECIMAL with ZEROFILL, whose values are texts
+// that begin with zeros. Drivers give the other numbers without.
+func (c *Column) Filled() bool {
+	return c.Class == ClassDecimal && strings.Contains(c.Type, "zerofill")
+}
+
 // MixesInSort reports whether a sort takes for equal what a comparison tells apart:
 // texts of a NO PAD collation that differ in U+0000 at their end alone. Groups that
 // a server finds by sorting then depend on the order in which it reads the rows, as
