@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -12,6 +13,10 @@ import (
 // Each kind of rule, algorithm and setting of the manuals of ShardingSphere-JDBC 5.0
 // to 5.5, in its documented form: read, or refused with a reason.
 func TestWhatShardingSphereDocumentsIsReadOrRefusedWithAReason(t *testing.T) {
+	manual, err := os.ReadFile("../docs/from-shardingsphere.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	rule := func(text string) string { return "rules:\n- " + text }
 	generator := func(text string) string {
 		return rule("!SHARDING {tables: {t: {actualDataNodes: ds_0.t, keyGenerateStrategy: {column: id, keyGeneratorName: g}}}, keyGenerators: {g: {" + text + "}}}")
@@ -21,6 +26,15 @@ func TestWhatShardingSphereDocumentsIsReadOrRefusedWithAReason(t *testing.T) {
 	}
 	standard := func(text string) string {
 		return algorithm("standard: {shardingColumn: k, shardingAlgorithmName: a}", text)
+	}
+	years := func(text string) string {
+		return strings.Replace(standard(text), "${0..1}", "${2000..2001}", 1)
+	}
+	auto := func(text string) string {
+		return rule("!SHARDING {autoTables: {t: {actualDataSources: 'ds_${0..1}', shardingStrategy: {standard: {shardingColumn: k, shardingAlgorithmName: a}}}}, shardingAlgorithms: {a: {" + text + "}}}")
+	}
+	grouped := func(text string) string {
+		return rule("!READWRITE_SPLITTING {dataSourceGroups: {g: {writeDataSourceName: ds_0, readDataSourceNames: [ds_1], " + text + "}}}")
 	}
 	balanced := func(text string) string {
 		return rule("!READWRITE_SPLITTING {dataSourceGroups: {g: {writeDataSourceName: ds_0, readDataSourceNames: [ds_1], loadBalancerName: b}}, loadBalancers: {b: {" + text + "}}}")
@@ -81,6 +95,18 @@ func TestWhatShardingSphereDocumentsIsReadOrRefusedWithAReason(t *testing.T) {
 		"INLINE of LITERAL":             {standard("type: INLINE, props: {algorithm-expression: '<LITERAL>t_0'}"), "LITERAL computes nothing"},
 		"ROUND_ROBIN":                   {balanced("type: ROUND_ROBIN"), ""},
 		"RANDOM":                        {balanced("type: RANDOM"), ""},
+		"PRIMARY":                       {grouped("transactionalReadQueryStrategy: PRIMARY"), ""},
+		"FIXED":                         {grouped("transactionalReadQueryStrategy: FIXED"), ""},
+		"DYNAMIC":                       {grouped("transactionalReadQueryStrategy: DYNAMIC"), ""},
+		"a strategy of another name":    {grouped("transactionalReadQueryStrategy: STICKY"), "STICKY"},
+		"MOD":                           {auto("type: MOD, props: {sharding-count: 2}"), ""},
+		"HASH_MOD":                      {auto("type: HASH_MOD, props: {sharding-count: 2, normalize-numeric-int-range: true}"), ""},
+		"VOLUME_RANGE":                  {auto("type: VOLUME_RANGE, props: {range-lower: 10, range-upper: 45, sharding-volume: 10}"), ""},
+		"BOUNDARY_RANGE":                {auto("type: BOUNDARY_RANGE, props: {sharding-ranges: '1,5,10'}"), ""},
+		"AUTO_INTERVAL":                 {auto("type: AUTO_INTERVAL, props: {datetime-lower: '2024-01-01 00:00:00', datetime-upper: '2024-01-03 00:00:00', sharding-seconds: 86400}"), ""},
+		"INTERVAL":                      {years("type: INTERVAL, props: {datetime-pattern: yyyy, datetime-lower: '2000', datetime-upper: '2001', sharding-suffix-pattern: yyyy, datetime-interval-amount: 1, datetime-interval-unit: YEARS}"), ""},
+		"COMPLEX_INLINE":                {algorithm("complex: {shardingColumns: 'a,b', shardingAlgorithmName: a}", "type: COMPLEX_INLINE, props: {sharding-columns: 'a,b', algorithm-expression: 't_${(a + b) % 2}', allow-range-query-with-inline-sharding: true}"), ""},
+		"DML_SHARDING_CONDITIONS":       {rule("!SHARDING {tables: {t: {actualDataNodes: ds_0.t, auditStrategy: {auditorNames: [a], allowHintDisable: true}}}, auditors: {a: {type: DML_SHARDING_CONDITIONS}}}"), ""},
 		"WEIGHT":                        {balanced("type: WEIGHT, props: {ds_1: 2.5}"), ""},
 		"TRANSACTION_RANDOM":            {balanced("type: TRANSACTION_RANDOM"), "which could not read what they wrote"},
 		"TRANSACTION_ROUND_ROBIN":       {balanced("type: TRANSACTION_ROUND_ROBIN"), "which could not read what they wrote"},
@@ -93,6 +119,9 @@ func TestWhatShardingSphereDocumentsIsReadOrRefusedWithAReason(t *testing.T) {
 		"discovered primaries of 5.1":   {rule("!READWRITE_SPLITTING {dataSources: {g: {type: Dynamic, props: {auto-aware-data-source-name: a}}}}"), "primaries are not discovered here"},
 		"discovered primaries of 5.2":   {rule("!READWRITE_SPLITTING {dataSources: {g: {dynamicStrategy: {autoAwareDataSourceName: a, writeDataSourceQueryEnabled: true}}}}"), "primaries are not discovered here"},
 	} {
+		if what := strings.TrimPrefix(name, "rule "); !strings.Contains(what, " ") && !strings.Contains(string(manual), what) {
+			t.Errorf("%s does not stand in the documentation", what)
+		}
 		cfg, err := ParseShardingSphere([]byte(sphereSources + test.text))
 		switch {
 		case test.refused == "" && err != nil:
