@@ -169,7 +169,7 @@ func (w *worker) step(parent context.Context) {
 	after := w.copied()
 	some, found := w.any()
 	own := fmt.Sprintf("owner_id = %d", w.owner)
-	switch n := w.rng.IntN(18); {
+	switch n := w.rng.IntN(22); {
 	case n == 0 || !found:
 		batch := []user{w.user(), w.user(), w.user()}
 		for _, u := range batch {
@@ -342,6 +342,45 @@ func (w *worker) step(parent context.Context) {
 		w.read(ctx, "Row of all nodes", func(db *gorm.DB) error {
 			var n int64
 			return db.Raw("SELECT COUNT(*) FROM t_user").Row().Scan(&n)
+		})
+	case n == 17:
+		w.read(ctx, "Find, Pluck, Scan, Last", func(db *gorm.DB) error {
+			var found []user
+			var ids []int64
+			var most struct{ ID, N int64 }
+			var last user
+			if err := errors.Join(db.Find(&found, own).Error, db.Model(&user{}).Where(own).Order("id").Pluck("id", &ids).Error,
+				db.Model(&user{}).Select("MAX(id) AS id, COUNT(*) AS n").Where(own).Scan(&most).Error, db.Where(own).Last(&last).Error); err != nil {
+				return err
+			}
+			if len(found) != len(w.users) || len(ids) != len(w.users) || most.N != int64(len(w.users)) || last.ID != most.ID || ids[len(ids)-1] != last.ID {
+				return wrong("Find, Pluck, Scan, Last", []any{len(found), ids, most, last.ID}, len(w.users))
+			}
+			return nil
+		})
+	case n == 18:
+		made := w.user()
+		after[made.ID] = made
+		w.write(ctx, "FirstOrCreate", after, func(db *gorm.DB) error {
+			var got, there user
+			if err := db.Where(own).FirstOrCreate(&there, some.ID).Error; err != nil {
+				return err
+			}
+			return db.Where(&user{OwnerID: w.owner, Email: made.Email}).Attrs(&user{ID: made.ID}).FirstOrCreate(&got).Error
+		})
+	case n == 19:
+		batch := []user{w.user(), w.user(), w.user()}
+		for _, u := range batch {
+			after[u.ID] = u
+		}
+		w.write(ctx, "CreateInBatches", after, func(db *gorm.DB) error {
+			return db.Transaction(func(tx *gorm.DB) error { return tx.CreateInBatches(&batch, 2).Error })
+		})
+	case n == 20:
+		some.Balance = 8
+		after[some.ID] = some
+		w.write(ctx, "UpdateColumns of a model", after, func(db *gorm.DB) error {
+			return db.Model(&user{ID: some.ID, OwnerID: w.owner}).UpdateColumns(map[string]any{"balance": 8}).Error
 		})
 	default:
 		w.count(ctx)

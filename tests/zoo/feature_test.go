@@ -3,6 +3,7 @@
 package zoo_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -31,10 +32,10 @@ var sections = []section{
 	{title: "Create", of: creates},
 	{title: "Upsert", of: upserts},
 	{title: "Read", reads: true, of: reads},
-	{title: "Conditions and clauses", reads: true, of: clauses},
+	{title: "Conditions and clauses", reads: true, of: slices.Concat(clauses, modifiers)},
 	{title: "Joins and subqueries", reads: true, of: joins},
 	{title: "Read or create", of: firsts},
-	{title: "Update", of: updates},
+	{title: "Update", of: slices.Concat(updates, computed)},
 	{title: "Save", of: saves},
 	{title: "Delete", of: deletes},
 	{title: "Associations", of: associations},
@@ -43,7 +44,7 @@ var sections = []section{
 	{title: "Transactions and connections", of: transactions},
 	{title: "Sessions", of: sessions},
 	{title: "Fields", of: fields},
-	{title: "Generics", of: generic},
+	{title: "Generics", of: slices.Concat(generic, associationSets)},
 }
 
 // TestFeatures runs every feature on every placement, and in every variant of GORM

@@ -107,6 +107,10 @@ type Profile struct {
 	Level    int    `gorm:"default:3"`
 	Motto    string `gorm:"size:50;default:carpe diem"`
 	Code     string `gorm:"size:20;default:(lower('ABC'))"`
+	Made     int64  `gorm:"autoCreateTime:milli"`
+	Touched  int64  `gorm:"autoUpdateTime:nano"`
+	Fixed    string `gorm:"<-:create;size:20"`
+	Unread   string `gorm:"->:false;<-;size:20"`
 	Doubled  int    `gorm:"->;type:bigint GENERATED ALWAYS AS (level * 2) VIRTUAL;default:(-)"`
 }
 

@@ -60,6 +60,10 @@ var refusals = refusalList{met: map[*refusal]bool{}, of: []refusal{
 	{what: "`Exec` of `INSERT … SELECT` by owner", reason: "by which rows are spread over the tables in another way", on: []placement{sharded}},
 	{what: "`Exec` of `INSERT … SELECT` by owner", reason: "select a value for id that is never NULL or 0", on: []placement{bound, broadcast}},
 	{what: "`Exec` of an UPDATE with a JOIN by owner", reason: "multi-table UPDATE", on: []placement{sharded}},
+	{what: "has many: `G[T].Set(Association{OpUpdate})`", reason: "subquery on users", on: []placement{sharded}},
+	{what: "has many: `G[T].Set(Association{OpDelete})`", reason: "subquery on users", on: []placement{sharded}},
+	{what: "many to many: `G[T].Set(Association{OpUnlink})`", reason: "subquery on users", on: []placement{sharded}},
+	{what: "belongs to: `G[T].Set(Association{OpUpdate})`", reason: "rows are not in every data source"},
 	// An upsert does not tell which rows the first data source has numbered.
 	{what: "`OnConflict` on a unique column", reason: "which row gets which number", on: []placement{broadcast}},
 	// SQLite skips the row, and tells nothing of it.
@@ -78,6 +82,7 @@ var refusals = refusalList{met: map[*refusal]bool{}, of: []refusal{
 	{what: "`UNION` by `Raw`", reason: "UNION over several nodes", sqlite: true},
 	// An owner would become NULL.
 	{what: "has many: `Association().Delete`, `Clear`", reason: "rows that have NULL in it belong to no node"},
+	{what: "has many: `G[T].Set(Association{OpUnlink})`", reason: "rows that have NULL in it belong to no node"},
 	{what: "Association.Delete of a has-many by the sharding column", reason: "rows that have NULL in it belong to no node"},
 	{what: "Association.Replace of a has-many by the sharding column", reason: "rows that have NULL in it belong to no node"},
 	{what: "Association.Clear of a has-many by the sharding column", reason: "rows that have NULL in it belong to no node"},

@@ -5,6 +5,7 @@ package zoo_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"gorm.io/gorm"
@@ -147,6 +148,25 @@ var fields = []feature{
 			}
 			w.same("columns", doubled, []int{12, 12, 14, 16})
 		}
+		return err
+	}},
+	{name: "fields that are written or read in part, times as numbers", run: func(w *way) error {
+		p := Profile{UserID: 31, Fixed: "once", Unread: "secret"}
+		if err := w.db.Create(&p).Error; err != nil {
+			return err
+		}
+		touched := p.Touched
+		w.same("times", p.Made/1000 > epoch.Unix() && touched/1e9 > epoch.Unix(), true)
+		var found Profile
+		err := errors.Join(
+			w.db.Model(&p).Where("user_id = ?", 31).Updates(Profile{Fixed: "twice", Unread: "other", Level: 8}).Error,
+			w.db.First(&found, "user_id = ?", 31).Error,
+		)
+		w.same("the row", w.stored("profiles", "CONCAT(fixed, unread, level)", "user_id = 31"), []string{"onceother8"})
+		w.same("what is read", fmt.Sprint(found.Fixed, found.Unread, found.Made == p.Made, found.Touched >= touched), "oncetrue true")
+		found.Fixed, found.Level = "third", 9
+		err = errors.Join(err, w.db.Save(&found).Error)
+		w.same("what is saved", w.stored("profiles", "CONCAT(fixed, level)", "user_id = 31"), []string{"once9"})
 		return err
 	}},
 	{name: "times and their zone", run: func(w *way) error {

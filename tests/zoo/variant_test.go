@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/glebarez/sqlite"
 	"gorm.io/driver/mysql"
@@ -32,8 +33,8 @@ var (
 	// variants are all others.
 	variants = []variant{
 		{name: "PrepareStmt", gorm: gorm.Config{PrepareStmt: true}},
-		{name: "SkipDefaultTransaction", gorm: gorm.Config{SkipDefaultTransaction: true, TranslateError: true}},
-		{name: "no RETURNING", noReturning: true},
+		{name: "SkipDefaultTransaction", gorm: gorm.Config{SkipDefaultTransaction: true, TranslateError: true, DefaultContextTimeout: time.Hour}},
+		{name: "no RETURNING", noReturning: true, gorm: gorm.Config{DefaultTransactionTimeout: time.Hour}},
 		{name: "SQLite", sqlite: true},
 	}
 )

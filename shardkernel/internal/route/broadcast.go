@@ -1,6 +1,8 @@
 package route
 
 import (
+	"slices"
+
 	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
@@ -30,7 +32,7 @@ func (p *Program) compileBroadcastWrite() error {
 		r.Units = append(r.Units, Unit{DataSource: source, Order: order, Node: -1, Names: make([]string, len(p.stmt.Tables))})
 	}
 	p.fixed = r
-	if len(p.refs) > 0 && p.stmt.Update != nil {
+	if p.stmt.Update != nil && slices.ContainsFunc(p.refs, func(r *reference) bool { return p.stmt.Tables[r.table].Target }) {
 		return fault.Unsupported("multi-table UPDATE", "it may change the broadcast table, of which every data source would see other rows of the sharded table "+p.refs[0].rule.Name,
 			"name the table of every column in SET, and change the broadcast table with a statement of its own")
 	}
