@@ -124,7 +124,7 @@ func TestAViewIsWhereItsTablesAre(t *testing.T) {
 		if err := db.Table("t_audit").Create(&[]Row{{ID: 1, UserID: 1, At: month(1), Name: "a", Age: 1}, {ID: 2, UserID: 2, At: month(1), Name: "b", Age: 2}}).Error; err != nil {
 			t.Fatal(err)
 		}
-		view := gorm.ViewOption{Replace: true, CheckOption: "WITH LOCAL CHECK OPTION", Query: db.Table("t_audit").Select("id, name, age").Where("age > ?", 1)}
+		view := gorm.ViewOption{Replace: true, CheckOption: "WITH CHECK OPTION", Query: db.Table("t_audit").Select("id, name, age").Where("age > ?", 1)}
 		if err := errors.Join(db.Migrator().CreateView("v_audit", view), db.Migrator().CreateView("v_audit", view)); err != nil {
 			t.Fatal(err)
 		}

@@ -486,6 +486,9 @@ func (s *source) cutDefinition() {
 		if s.isWord(i, "CONSTRAINT") {
 			s.cut(i+1, s.behindExistence(i+1))
 		}
+		if s.isWord(i, "WITH") && s.isWord(i+1, "CHECK") && s.isWord(i+2, "OPTION") { // of a view; the parser wants LOCAL or CASCADED
+			s.cut(i, i+3)
+		}
 	}
 }
 
