@@ -226,6 +226,7 @@ func TestStatementsDoNotNoticeReloads(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	l := startLoad(ctx, s.db)
+	l.wg.Go(func() { s.observe(ctx, t) })
 	good := uint64(0)
 	took := make([]time.Duration, reloads)
 	began := time.Now()
@@ -284,6 +285,26 @@ func TestStatementsDoNotNoticeReloads(t *testing.T) {
 	}
 	if n := s.connections(t, 2); n != 0 {
 		t.Errorf("%d connections are left to a data source that is gone", n)
+	}
+}
+
+// observe looks all the time that what is in force is none of the invalid ones, and
+// that none comes back.
+func (s *shop) observe(ctx context.Context, t *testing.T) {
+	t.Helper()
+	var last uint64
+	for ctx.Err() == nil {
+		now, cfg := s.plugin.Status().Generation, s.plugin.Config()
+		if now < last {
+			t.Errorf("generation %d is in force after %d", now, last)
+		}
+		last = now
+		if order := s.cfg.Sharding.Tables["t_order"]; !reflect.DeepEqual(cfg.Sharding.Tables["t_order"], order) ||
+			!reflect.DeepEqual(cfg.Sharding.Algorithms, s.cfg.Sharding.Algorithms) || cfg.DefaultDataSource != s.cfg.DefaultDataSource ||
+			cfg.DataSources["ds0"].DSN != s.cfg.DataSources["ds0"].DSN || cfg.DataSources["ds1"].DSN != s.cfg.DataSources["ds1"].DSN {
+			t.Errorf("generation %d is an invalid one: %+v", now, cfg)
+		}
+		time.Sleep(time.Millisecond)
 	}
 }
 
