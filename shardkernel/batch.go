@@ -91,8 +91,16 @@ func (s *statement) writesRows() bool {
 	return false
 }
 
-// planBatch plans several statements, each with the arguments of its markers.
+// planBatch plans several statements, each with the arguments of its markers. Where a
+// DSN does not allow several it refuses them as the server would, which is what keeps
+// a statement that was slipped into a text from running.
 func (k *Kernel) planBatch(ctx context.Context, told *hints, s *statement, text string, args []any) (*plan.Execution, error) {
+	for _, name := range k.rules.DataSources {
+		if c := k.sources[name].client; c != nil && !c.MultiStatements {
+			return nil, fault.Unsupported("several statements in one string", "the DSN of data source "+name+" has no multiStatements=true, without which a server takes one",
+				"send each by itself, or set multiStatements=true in every DSN")
+		}
+	}
 	want := 0
 	for i := range s.batch {
 		want += s.batch[i].markers

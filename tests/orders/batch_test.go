@@ -4,14 +4,18 @@ package orders_test
 
 import (
 	"database/sql/driver"
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
 	"gorm.io/gorm"
+
+	"github.com/gormshard/sharding"
 )
 
-// batches are strings of several statements. The single database runs them with
-// multiStatements and interpolateParams, without which the driver takes none.
+// batches are strings of several statements, which a driver takes with multiStatements,
+// and with arguments where it has interpolateParams too.
 var batches = []struct {
 	name  string
 	query string
@@ -30,7 +34,7 @@ var batches = []struct {
 func TestSeveralStatementsInOneStringWriteWhatOneDatabaseWrites(t *testing.T) {
 	c := writeCluster(t)
 	single := c.openSingle(t, nil, "multiStatements=true", "interpolateParams=true")
-	prepared, interpolated := c.open(t, c.config(), nil), c.open(t, c.config("interpolateParams=true"), nil)
+	prepared, interpolated := c.open(t, c.config("multiStatements=true"), nil), c.open(t, c.config("multiStatements=true", "interpolateParams=true"), nil)
 	for _, b := range batches {
 		for way, a := range map[string]*app{"prepared": prepared, "interpolated, in a transaction": interpolated} {
 			c.reset(t)
@@ -101,4 +105,18 @@ func allAffected(t *testing.T, single *gorm.DB, query string, args []any) (all [
 		t.Fatalf("%s: %v", query, err)
 	}
 	return all
+}
+
+// Without multiStatements a server takes one statement, so that nothing that was slipped
+// into a text runs behind it.
+func TestSeveralStatementsInOneStringNeedMultiStatements(t *testing.T) {
+	c := writeCluster(t)
+	app := c.open(t, c.config(), nil)
+	before := c.contents(t)
+	err := app.Exec("UPDATE t_ent_order SET name = 'z' WHERE ent_id = 2; DELETE FROM t_ent_order").Error
+	var unsupported *sharding.UnsupportedError
+	if !errors.As(err, &unsupported) || !strings.Contains(err.Error(), "multiStatements=true") {
+		t.Errorf("got %v, want a refusal that names multiStatements", err)
+	}
+	c.contents(t).unchanged(t, before)
 }

@@ -71,7 +71,7 @@ func openForms(t *testing.T, name string) *forms {
 		}
 		database := fmt.Sprintf("%s_%d", name, i)
 		f.nodes = append(f.nodes, create(servers[i%2], database, ddl...))
-		cfg.DataSources[fmt.Sprint("ds", i)] = config.DataSource{DSN: config.DSN(servers[i%2].DSN(database)), MaxOpenConns: 4, MaxIdleConns: 4}
+		cfg.DataSources[fmt.Sprint("ds", i)] = config.DataSource{DSN: config.DSN(servers[i%2].DSN(database, "multiStatements=true")), MaxOpenConns: 4, MaxIdleConns: 4}
 	}
 	byUser := &config.Strategy{Standard: &config.Standard{Column: "uid", Algorithm: "user"}}
 	cfg.Sharding = config.Sharding{

@@ -105,7 +105,7 @@ func TestDocumentedSQLAnswersAsOneDatabase(t *testing.T) {
 	sampleCluster(t)
 	c := newCluster(t, "support", mariadb.Shared(t, 2))
 	c.reset(t)
-	cfg := c.config()
+	cfg := c.config("multiStatements=true")
 	cfg.Schema = c.name + "_single" // the name that the single database shows
 	s := &support{cluster: c, app: c.open(t, cfg, nil), single: c.openSingle(t, nil, "multiStatements=true")}
 	pool, err := s.single.DB()

@@ -23,6 +23,8 @@ type Client struct {
 	TimeTruncate time.Duration
 	// InterpolateParams makes the driver write arguments into the text.
 	InterpolateParams bool
+	// MultiStatements lets the server take several statements in one string.
+	MultiStatements bool
 
 	parseTime, clientFoundRows bool
 	collation, charset         string
@@ -42,7 +44,7 @@ func ParseClient(dataSource, dsn string) (Client, error) {
 		return Client{}, &fault.ConfigError{Path: path, Reason: "columnsWithAlias puts the names of actual tables before the columns' names", Remedy: "leave it out"}
 	}
 	c := Client{
-		DataSource: dataSource, Schema: cfg.DBName, Location: cfg.Loc, InterpolateParams: cfg.InterpolateParams,
+		DataSource: dataSource, Schema: cfg.DBName, Location: cfg.Loc, InterpolateParams: cfg.InterpolateParams, MultiStatements: cfg.MultiStatements,
 		parseTime: cfg.ParseTime, clientFoundRows: cfg.ClientFoundRows, collation: cfg.Collation,
 	}
 	// Two settings have no exported field; the driver writes them out.
