@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gormshard/sharding/internal/fault"
+	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 )
 
@@ -104,6 +105,7 @@ func (r *run) stream(l *lane) driver.Rows {
 	l.conn.identify(r.ctx)
 	c := &cursor{conn: l.conn, branches: r.branches, owned: l.owned, run: r, left: l.units}
 	if err := c.open(); err != nil {
+		err = r.told(err)
 		r.spoil(l.conn)
 		r.fail(l, 0, err)
 		_ = c.Close()
@@ -133,12 +135,14 @@ func (r *run) buffer(l *lane, out []driver.Rows) {
 func (r *run) read(l *lane, u *plan.Unit) (*buffer, error) {
 	rows, stmt, sent, err := l.conn.queryUnit(r.ctx, u)
 	if err != nil {
-		return nil, err
+		return nil, r.told(err)
 	}
 	c := &cursor{conn: l.conn, rows: rows, stmt: stmt, sent: sent, branches: r.branches, run: r, unit: u}
 	b, err := readAll(u, rows, &r.budget)
+	_ = l.conn.note(err)
+	err = r.told(err)
 	sent.buffered(b, err)
-	if l.conn.note(err) != nil {
+	if err != nil {
 		r.stop()
 	}
 	c.atEnd = err == nil
@@ -146,6 +150,16 @@ func (r *run) read(l *lane, u *plan.Unit) (*buffer, error) {
 		err = e
 	}
 	return b, err
+}
+
+// told returns the error by which a read has failed. Where another one had failed
+// before, the driver hangs up, and may find the connection gone before it looks at the
+// context: that says nothing of the server.
+func (r *run) told(err error) error {
+	if r.branches == nil && r.ctx.Err() != nil && dialect.ConnectionLost(err) {
+		return r.ctx.Err()
+	}
+	return err
 }
 
 // exec sends the units of the lane in turn.
