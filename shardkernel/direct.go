@@ -95,6 +95,8 @@ func (d Direct) Exec(ctx context.Context) (sql.Result, error) {
 	result, err := d.source.DB.ExecContext(ctx, d.unit().SQL, d.unit().Args...)
 	d.reportWrite(ctx, start, result, err)
 	switch {
+	case err != nil && d.elsewhere(ctx, err): // a read, whose rows nobody wants
+		return d.Exec(ctx)
 	case err == nil && d.execution.LastInsertID != 0: // generated for the first row of an INSERT
 		return keyResult{result, d.execution.LastInsertID}, nil
 	case err == nil && d.execution.Rest != plan.RestNone:
