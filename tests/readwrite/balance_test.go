@@ -3,6 +3,7 @@
 package readwrite_test
 
 import (
+	"database/sql"
 	"errors"
 	"math"
 	"strings"
@@ -16,15 +17,14 @@ import (
 
 // answers counts, by what the servers say of themselves, who answered reads of
 // several goroutines.
-func (g *groups) answers(t *testing.T, reads int) map[string]int {
+func (g *groups) answers(t *testing.T, query string, reads int) map[string]int {
 	t.Helper()
-	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
 			for range reads / 4 {
 				var n int
-				if err := g.db.Raw("SELECT COUNT(*) FROM t_audit").Scan(&n).Error; err != nil {
+				if err := g.db.Raw(query).Scan(&n).Error; err != nil {
 					t.Error(err)
 					return
 				}
@@ -32,8 +32,6 @@ func (g *groups) answers(t *testing.T, reads int) map[string]int {
 		})
 	}
 	wg.Wait()
-	mu.Lock()
-	defer mu.Unlock()
 	counts := map[string]int{}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -51,8 +49,8 @@ func TestReadsAreSpreadByWeightWithinTwoPercent(t *testing.T) {
 	})
 	g.open(t)
 	const reads = 1000
-	got := g.answers(t, reads)
-	for who, share := range map[string]float64{"ds0_r0": 0.75, "ds0_r1": 0.25} {
+	got := g.answers(t, "SELECT COUNT(*) FROM t_order", reads)
+	for who, share := range map[string]float64{"ds0_r0": 0.75, "ds0_r1": 0.25, "ds1_r0": 0.75, "ds1_r1": 0.25} {
 		if off := math.Abs(float64(got[who])/reads - share); off > 0.02 {
 			t.Errorf("%s had %d of %d reads, want %v of them", who, got[who], reads, share)
 		}
@@ -68,7 +66,7 @@ func TestAnApplicationMayBringItsOwnLoadBalancer(t *testing.T) {
 	g := newGroups(t, "own")
 	g.configure(func(_ string, group *config.Group) { group.LoadBalancer = "first" })
 	g.open(t, sharding.WithLoadBalancer("FIRST", func() (readwrite.Balancer, error) { return first{}, nil }))
-	if got := g.answers(t, 40); got["ds0_r0"] != 40 {
+	if got := g.answers(t, "SELECT COUNT(*) FROM t_audit", 40); got["ds0_r0"] != 40 {
 		t.Errorf("got %v", got)
 	}
 
@@ -82,4 +80,50 @@ func TestAnApplicationMayBringItsOwnLoadBalancer(t *testing.T) {
 	if !errors.Is(err, sharding.ErrConfig) || !strings.Contains(err.Error(), `readwriteSplitting.groups.ds1.loadBalancer: no load balancer type "ROUND_ROBBIN"; did you mean "ROUND_ROBIN"?`) {
 		t.Errorf("unknown type: %v", err)
 	}
+}
+
+// A replica whose connections are in use is passed by as long as another one has
+// fewer.
+func TestReadsGoToTheReplicaWithTheFewestConnectionsInUse(t *testing.T) {
+	g := newGroups(t, "least")
+	g.cfg.ReadwriteSplitting.Health = config.Health{Off: true}
+	g.configure(func(_ string, group *config.Group) { group.LoadBalancer = "LEAST_CONNECTIONS" })
+	g.open(t)
+	hold := func() (who string, rows *sql.Rows) {
+		t.Helper()
+		g.asked()
+		rows, err := g.db.Raw("SELECT REPEAT('x', 1000) FROM seq_1_to_2000").Rows()
+		if err != nil || !rows.Next() {
+			t.Fatalf("no rows, error %v", err)
+		}
+		return g.asked(), rows
+	}
+	answers := func(when, want string) {
+		t.Helper()
+		g.asked()
+		for _, query := range []string{"SELECT COUNT(*) FROM t_audit", "SELECT id FROM t_order WHERE id = 2", "SELECT COUNT(*) FROM t_order"} {
+			for range 5 {
+				if err := g.db.Raw(query).Scan(new([]int)).Error; err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		if asked := g.asked(); !strings.HasPrefix(asked, want+" ds1_") {
+			t.Errorf("%s: reads went to %q, want %q of ds0", when, asked, want)
+		}
+	}
+	answers("all are idle", "ds0_r0 ds0_r1")
+	busy, first := hold()
+	defer first.Close()
+	other := map[string]string{"ds0_r0": "ds0_r1", "ds0_r1": "ds0_r0"}[busy]
+	answers("one is busy", other)
+	who, second := hold()
+	defer second.Close()
+	if who != other {
+		t.Errorf("%s was asked for more rows, want %s", who, other)
+	}
+	if err := errors.Join(first.Err(), first.Close()); err != nil {
+		t.Error(err)
+	}
+	answers("the other one is busy", busy)
 }

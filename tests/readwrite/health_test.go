@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -137,6 +136,18 @@ func (l *told) Printf(format string, values ...any) {
 	l.lines = append(l.lines, fmt.Sprintf(format, values...))
 }
 
+// about returns the lines that hold the text.
+func (l *told) about(text string) (lines string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, line := range l.lines {
+		if strings.Contains(line, text) {
+			lines += line + "\n"
+		}
+	}
+	return lines
+}
+
 func (l *told) count(text string) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -146,102 +157,6 @@ func (l *told) count(text string) (n int) {
 		}
 	}
 	return n
-}
-
-// everyWay is a read in each way that leads to a replica, whose answer is 2.
-var everyWay = []string{
-	"SELECT id FROM t_order WHERE id = 2",                                      // the short one
-	"SELECT id FROM t_order ORDER BY id",                                       // both groups
-	"SELECT MAX(id) FROM t_order UNION SELECT id FROM t_order",                 // branch by branch
-	"SELECT SUM(id) OVER (ORDER BY id) FROM t_order",                           // gathered
-	"SELECT id FROM t_order WHERE id = 2 AND v = (SELECT MAX(v) FROM t_order)", // a subquery first
-	"SELECT id FROM t_order WHERE id = (SELECT v FROM t_order WHERE id = 2)",   // whose rows are on one node
-}
-
-func TestAKilledReplicaCostsNoRead(t *testing.T) {
-	if !long() { // others kill one during reads, and pause one during these
-		t.Skip("SHARDING_TEST_LONG is not set")
-	}
-	g := newGroups(t, "killed")
-	g.cfg.ReadwriteSplitting.Health = patient
-	g.open(t)
-	g.run(t, g.primary, 0, "INSERT INTO t_order VALUES (2, 2)")
-	g.catchUp(t)
-	g.becomes(t, true, 20*time.Second)
-
-	var stop atomic.Bool
-	var reads atomic.Int64
-	var readers sync.WaitGroup
-	for i := range 2 * len(everyWay) {
-		readers.Go(func() {
-			for !stop.Load() {
-				var ids []int64
-				sql := everyWay[i%len(everyWay)]
-				if err := g.db.Raw(sql).Scan(&ids).Error; err != nil || len(ids) != 1 {
-					t.Errorf("%s: %v, %v", sql, ids, err)
-				}
-				reads.Add(1)
-				time.Sleep(20 * time.Millisecond) // 200 a second together
-			}
-		})
-	}
-	time.Sleep(300 * time.Millisecond)
-	if err := g.replicas[0].Kill(); err != nil {
-		t.Fatal(err)
-	}
-	g.becomes(t, false, 20*time.Second)
-	time.Sleep(200 * time.Millisecond)
-	if err := g.replicas[0].Restart(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	g.becomes(t, true, time.Minute)
-	stop.Store(true)
-	readers.Wait()
-	t.Logf("%d reads", reads.Load())
-	g.catchUp(t)
-	g.reads(t, true)
-}
-
-func TestAPausedReplicaIsOutUntilItGoesOn(t *testing.T) {
-	g := newGroups(t, "paused")
-	g.cfg.ReadwriteSplitting.Health = quick
-	g.open(t)
-	g.run(t, g.primary, 0, "INSERT INTO t_order VALUES (2, 2)")
-	g.catchUp(t)
-	g.becomes(t, true, 10*time.Second)
-	g.reads(t, true)
-	if err := g.replicas[0].Pause(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := g.replicas[0].Resume(); err != nil {
-			t.Error(err)
-		}
-	}()
-	// What waits for it is sent elsewhere.
-	var readers sync.WaitGroup
-	for _, sql := range everyWay {
-		for range 4 {
-			readers.Go(func() {
-				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-				defer cancel()
-				var ids []int64
-				if err := g.db.WithContext(ctx).Raw(sql).Scan(&ids).Error; err != nil || len(ids) != 1 {
-					t.Errorf("%s: %v, %v", sql, ids, err)
-				}
-			})
-		}
-	}
-	g.becomes(t, false, 5*time.Second)
-	if s := g.replica(t); !strings.Contains(s.Reason, "no answer within") {
-		t.Errorf("state %+v", s)
-	}
-	readers.Wait()
-	g.reads(t, false)
-	if err := g.replicas[0].Resume(); err != nil {
-		t.Fatal(err)
-	}
-	g.becomes(t, true, 10*time.Second)
 }
 
 func TestReadsAreForcedAwayFromReplicas(t *testing.T) {

@@ -118,7 +118,10 @@ func (g *groups) open(t *testing.T, options ...sharding.Option) *groups {
 }
 
 // trace notes who was sent a unit.
-func (g *groups) trace(_ context.Context, u sharding.UnitTrace) {
+func (g *groups) trace(ctx context.Context, u sharding.UnitTrace) {
+	if of, ok := ctx.Value(unitsKey{}).(*units); ok {
+		of.add(u)
+	}
 	if u.Err != nil {
 		g.failed.Add(1)
 	}
@@ -140,6 +143,43 @@ func (g *groups) run(t *testing.T, s *mariadb.Server, database int, statements .
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}
+}
+
+// status asks a replica for its lag, NULL where it is not known, and how often it has
+// been asked for that before.
+func (g *groups) status(t *testing.T, s *mariadb.Server) (lag sql.NullInt64, asked int) {
+	t.Helper()
+	db, err := sql.Open("mysql", s.DSN(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	const count = "SELECT variable_value FROM information_schema.global_status WHERE variable_name = 'Com_show_slave_status'"
+	if err := db.QueryRowContext(t.Context(), count).Scan(&asked); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := db.QueryContext(t.Context(), "SHOW SLAVE STATUS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	into := make([]any, len(names))
+	for i, name := range names {
+		if into[i] = new(sql.RawBytes); name == "Seconds_Behind_Master" {
+			into[i] = &lag
+		}
+	}
+	if !rows.Next() {
+		t.Fatalf("no replica: %v", rows.Err())
+	}
+	if err := rows.Scan(into...); err != nil {
+		t.Fatal(err)
+	}
+	return lag, asked
 }
 
 func (g *groups) catchUp(t *testing.T) {

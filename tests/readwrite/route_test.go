@@ -6,10 +6,12 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
 
 	"github.com/gormshard/sharding"
 	"github.com/gormshard/sharding/config"
@@ -278,6 +280,58 @@ func TestReadOnlyTransactionsReadAsConfigured(t *testing.T) {
 			})
 			if asked := g.asked(); err != nil || asked != "ds0" {
 				t.Errorf("read-only after a write on the same connection: went to %q, error %v", asked, err)
+			}
+		})
+	}
+}
+
+// However a transaction that may write begins, and wherever those that only read go,
+// its first read is the primary's, as the log shows.
+func TestTheFirstReadOfAWritingTransactionGoesToThePrimary(t *testing.T) {
+	for _, reads := range []string{config.TransactionalPrimary, config.TransactionalFixed, config.TransactionalDynamic} {
+		t.Run(reads, func(t *testing.T) {
+			g := newGroups(t, "first"+strings.ToLower(reads))
+			g.cfg.Props.SQLShow = true
+			l := new(told)
+			g.logger = logger.New(l, logger.Config{LogLevel: logger.Info})
+			g.configure(func(_ string, group *config.Group) { group.TransactionalReads = reads })
+			g.open(t)
+			const text = "SELECT v FROM t_order WHERE id = "
+			read := func(db *gorm.DB, id int) error { return db.Raw(fmt.Sprint(text, id)).Scan(new([]int)).Error }
+			write := func(db *gorm.DB, id int) error { return db.Exec("INSERT INTO t_order VALUES (?, 1)", id).Error }
+			id := 0
+			for name, way := range map[string]func(id int) error{
+				"Begin": func(id int) error {
+					return g.db.Transaction(func(tx *gorm.DB) error { return errors.Join(read(tx, id), write(tx, id)) })
+				},
+				"BEGIN": func(id int) error {
+					return g.db.Connection(func(db *gorm.DB) error {
+						return errors.Join(db.Exec("BEGIN").Error, read(db, id), write(db, id), db.Exec("COMMIT").Error)
+					})
+				},
+				"START TRANSACTION": func(id int) error {
+					return g.db.Connection(func(db *gorm.DB) error {
+						return errors.Join(db.Exec("START TRANSACTION").Error, read(db, id), write(db, id), db.Exec("COMMIT").Error)
+					})
+				},
+			} {
+				g.asked()
+				id += 2
+				if err := way(id); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				if asked := g.asked(); asked != "ds0" {
+					t.Errorf("%s: went to %q", name, asked)
+				}
+				if shown := l.about(fmt.Sprint(text, id)); !strings.Contains(shown, "ds0") || strings.Contains(shown, "ds0_r") {
+					t.Errorf("%s: the log shows %q", name, shown)
+				}
+			}
+			if err := read(g.db, 8); err != nil {
+				t.Error(err)
+			}
+			if shown := l.about(text + "8"); !strings.Contains(shown, "ds0_r") {
+				t.Errorf("outside of a transaction the log shows %q", shown)
 			}
 		})
 	}
