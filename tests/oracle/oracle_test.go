@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -96,8 +97,7 @@ func (c *cluster) as(protocol string, statement fragment) (*pair, string, []any)
 // asked is what the unsharded database answers to a query.
 type asked struct {
 	want, everything answer
-	// doubtful reports whether the server itself has answers that differ in rows or
-	// in columns.
+	// doubtful reports whether the server itself has answers that differ so.
 	doubtful func(how string) bool
 }
 
@@ -151,17 +151,31 @@ func (c *cluster) reference(ctx context.Context, q *query, protocol string, way 
 	return a
 }
 
-// contradictions are the manners in which the answers differ that other databases
-// with the same rows give.
+// contradictions are the doubts about the answers that other databases with the same
+// rows give, which also join the tables in the order in which they are written.
 func (c *cluster) contradictions(ctx context.Context, q query, a asked, protocol string, way int) (how []string) {
 	p, text, args := c.as(protocol, q.statement)
 	for _, other := range p.copies {
 		text := strings.ReplaceAll(text, c.schema()+".", other.name+".")
-		for range 2 {
-			how = append(how, manner(q.differ(a.want, askPlain(ctx, other.DB, text, args, way == asPrepared), a.everything)))
+		for _, text := range []string{text, text, firstSelect.ReplaceAllString(text, "$0 STRAIGHT_JOIN ")} {
+			how = append(how, doubt(q.differ(a.want, askPlain(ctx, other.DB, text, args, way == asPrepared), a.everything)))
 		}
 	}
 	return how
+}
+
+var firstSelect = regexp.MustCompile(`(?i)^\s*SELECT\b`)
+
+// doubt is the manner of a difference that a server may have with itself: in rows, in
+// columns, or in whether it computes a value that is out of range; "" for others.
+func doubt(difference string) string {
+	switch how := manner(difference); {
+	case how == "rows", how == "columns":
+		return how
+	case strings.Contains(difference, "Error 1690"):
+		return "range"
+	}
+	return ""
 }
 
 // check asks one cluster in one protocol; the problem is how its answer differs.
@@ -193,7 +207,7 @@ func (c *cluster) check(ctx context.Context, q query, a asked, protocol string, 
 			difference = differByPlan + strings.TrimPrefix(difference, "columns")
 		}
 	}
-	if how := manner(difference); (how == "rows" || how == "columns") && a.doubtful(how) {
+	if how := doubt(difference); how != "" && a.doubtful(how) {
 		r.doubt(l.seed)
 		return ""
 	}
