@@ -5,6 +5,7 @@ package zoo_test
 import (
 	"database/sql"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -105,10 +106,17 @@ func (w *way) nameOf(table, id string) string {
 }
 
 // read returns columns of all rows of a table as texts, from the databases
-// themselves.
+// themselves. The copies of a broadcast table have to be alike.
 func (w *way) read(table, columns string) (out [][]string) {
 	w.t.Helper()
 	for i, pool := range w.pools {
+		if w.placement == broadcast && i > 0 {
+			order := " ORDER BY " + columns
+			if copied, first := w.records(pool, "SELECT "+columns+" FROM "+table+order), w.records(w.pools[0], "SELECT "+columns+" FROM "+table+order); !reflect.DeepEqual(copied, first) {
+				w.t.Errorf("%s is %v in a copy, and %v in the first", table, copied, first)
+			}
+			break
+		}
 		for _, actual := range w.actual[i] {
 			if actual != table && !(w.sharded() && strings.HasPrefix(actual, table+"_") && owners[table] != "" && len(actual) == len(table)+2) {
 				continue

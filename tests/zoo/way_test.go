@@ -47,13 +47,15 @@ func long() bool { return os.Getenv("SHARDING_TEST_LONG") != "" }
 
 // eachWay runs a test on plain GORM, on the plugin over tables that are not
 // sharded, and on the plugin over tables sharded by their owners and bound; with
-// SHARDING_TEST_LONG, in the variants of MariaDB too: on SQLite, an INSERT that may
+// SHARDING_TEST_LONG, over broadcast tables, over sharded ones that are not bound, and
+// in the variants of MariaDB too: on SQLite, an INSERT that may
 // skip rows on several nodes is refused, with which GORM stores most associations.
 // Each time the tables are empty at the start.
 func eachWay(t *testing.T, test func(t *testing.T, w *way)) {
 	t.Helper()
 	inWays(t, &usual, []placement{plain, single, bound}, test)
 	if long() {
+		inWays(t, &usual, []placement{broadcast, sharded}, test)
 		for i := range variants {
 			if !variants[i].sqlite {
 				inWays(t, &variants[i], []placement{plain, bound}, test)
