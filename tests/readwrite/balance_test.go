@@ -122,7 +122,7 @@ func TestReadsGoToTheReplicaWithTheFewestConnectionsInUse(t *testing.T) {
 	if who != other {
 		t.Errorf("%s was asked for more rows, want %s", who, other)
 	}
-	if err := errors.Join(first.Err(), first.Close()); err != nil {
+	if err := errors.Join(first.Err(), second.Err(), first.Close()); err != nil {
 		t.Error(err)
 	}
 	answers("the other one is busy", busy)

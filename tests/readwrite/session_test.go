@@ -125,7 +125,7 @@ func TestADDLStatementInDoubtLeavesTheSessionOnThePrimary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer reader.Rollback()
+	defer func() { _ = reader.Rollback() }()
 	if _, err := reader.ExecContext(t.Context(), "SELECT * FROM t_audit"); err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func TestAConnectionThatWasGivenUpBlamesNoServer(t *testing.T) {
 		if test.stopped {
 			r.stop()
 		}
-		if got := r.told(test.err); got != test.want { //nolint:errorlint // the value itself
+		if got := r.told(test.err); got != test.want {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
 		r.cancel()
