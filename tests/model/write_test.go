@@ -155,6 +155,12 @@ var writes = []write{
 		}
 		return db.Exec("UPDATE t_order SET user_id = NULL WHERE note = 5 AND user_id = ?", 1)
 	}, units: 3},
+	{name: "detach nothing, by a text that is no number, which is ignored", run: func(db *gorm.DB) *gorm.DB {
+		if done := db.Exec("UPDATE t_order SET note = 'none' WHERE user_id = ?", 1); done.Error != nil {
+			return done
+		}
+		return db.Exec("UPDATE IGNORE t_order SET user_id = NULL WHERE note = 5 AND user_id = ?", 1)
+	}, units: 3},
 	{name: "detach nothing, by a text that is a number", run: func(db *gorm.DB) *gorm.DB {
 		return db.Exec("UPDATE t_order SET user_id = NULL WHERE CONCAT(id, '') = 500 AND user_id = ?", 1)
 	}, units: 2},

@@ -474,6 +474,7 @@ type Update struct {
 	Set       []Assignment
 	Where     Span // from WHERE to its end; empty without, and where something follows it
 	Multi     bool // several tables
+	Ignore    bool
 	OrderBy   bool
 	Limit     bool
 	Returning bool

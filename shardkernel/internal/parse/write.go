@@ -342,6 +342,7 @@ func (b *builder) buildUpdate(n *ast.UpdateStmt, tails []ast.StmtNode) {
 	b.resolveBlock(blk, n.TableRefs.TableRefs, n.Where)
 	up := &Update{
 		Multi:     len(blk.sources) > 1,
+		Ignore:    n.IgnoreErr,
 		OrderBy:   n.Order != nil,
 		Limit:     n.Limit != nil,
 		Returning: b.tails.returning,

@@ -82,7 +82,7 @@ func (t *Template) probeText(u *route.Unit, p *route.Probe, rows []int, args []a
 // question rewrites a result whose units ask whether an UPDATE of one table would
 // change a row. It locks what the UPDATE would, and sees what that would see. The
 // rest of it, for where no row is to be changed, is an UPDATE that changes none: in
-// strict mode its WHERE fails where that of a SELECT warns.
+// strict mode its WHERE fails where that of a SELECT warns, unless it is to IGNORE that.
 func (t *Template) question(result *route.Result, args []any) *plan.Execution {
 	e := &plan.Execution{Kind: result.Kind, Reason: result.Reason, InTurn: true, Rest: result.Rest, Refusal: result.Refusal}
 	if result.Rest == plan.RestNone {
@@ -95,8 +95,11 @@ func (t *Template) question(result *route.Result, args []any) *plan.Execution {
 		where, unitArgs := spliceRange(t.stmt, t.stmt.Update.Where, t.names(u), args)
 		table := quote(u.Names[t.main], '`')
 		if e.Write {
-			column := quote(t.stmt.Update.Set[0].Column.Name, '`')
-			e.Units = append(e.Units, t.unit(u, "UPDATE "+table+" SET "+column+" = "+column+" "+where, unitArgs))
+			verb, column := "UPDATE ", quote(t.stmt.Update.Set[0].Column.Name, '`')
+			if t.stmt.Update.Ignore {
+				verb += "IGNORE "
+			}
+			e.Units = append(e.Units, t.unit(u, verb+table+" SET "+column+" = "+column+" "+where, unitArgs))
 			continue
 		}
 		text := "SELECT 1 FROM " + table + " " + where + " LIMIT 1"

@@ -14,7 +14,7 @@ import (
 func (p *Program) mayAsk(e *evaluation, result *Result) bool {
 	s := p.stmt
 	if len(s.Tables) != 1 || s.Tables[0].Alias != "" || s.Update.Where == (parse.Span{}) ||
-		s.Features&(parse.FeatureSubquery|parse.FeatureDerived|parse.FeatureUserVariable|parse.FeatureVolatile|parse.FeatureRoutine|parse.FeatureLock) != 0 {
+		s.Features&(parse.FeatureSubquery|parse.FeatureDerived|parse.FeatureUserVariable|parse.FeatureVolatile|parse.FeatureRoutine|parse.FeatureLock|parse.FeaturePartition) != 0 {
 		return false
 	}
 	r := p.refs[0]
