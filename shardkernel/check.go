@@ -24,14 +24,14 @@ type node struct{ source, table string }
 func (n node) String() string { return n.source + "." + n.table }
 
 // LoadTables reads the columns of every sharded and broadcast table, several at
-// the same time, but for those whose nodes are the same as under a kernel before,
-// which may be nil. A table that does not exist yet is no error.
+// the same time, but for those whose nodes, and the columns that their rules name, are
+// the same as under a kernel before, which may be nil. A table that does not exist yet is no error.
 func (k *Kernel) LoadTables(ctx context.Context, before *Kernel) error {
 	names := k.rules.Broadcast()
 	for _, t := range k.rules.Tables() {
 		names = append(names, t.Name)
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return k.sameNodes(before, name) })
+	names = slices.DeleteFunc(names, func(name string) bool { return k.sameNodes(before, name) && k.sameColumns(before, name) })
 	return parallel(len(names), func(i int) error {
 		_, err := k.columnsOf(ctx, names[i])
 		return err

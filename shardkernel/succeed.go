@@ -24,6 +24,7 @@ func Recompile(cfg *config.Config, algorithms *algorithm.Registry, generators *k
 // succeed takes over what another kernel has learnt of what stays the same.
 func (k *Kernel) succeed(before *Kernel) {
 	k.budget = before.budget
+	k.meta.Take(before.meta, func(logical string) bool { return k.samePlace(before, logical) && k.sameColumns(before, logical) })
 	before.base.mu.Lock()
 	name, settings := before.base.name, before.base.settings.Load()
 	before.base.mu.Unlock()
@@ -38,7 +39,6 @@ func (k *Kernel) succeed(before *Kernel) {
 			s.checked.Store(true)
 		}
 	}
-	k.meta.Take(before.meta, func(logical string) bool { return k.samePlace(before, logical) })
 }
 
 // samePool reports whether two kernels have the same pool under a name.
@@ -77,6 +77,30 @@ func (k *Kernel) sameNodes(before *Kernel, logical string) bool {
 		return false
 	}
 	return !k.rules.IsBroadcast(logical) || !slices.ContainsFunc(k.rules.DataSources, func(name string) bool { return !k.samePool(before, name) })
+}
+
+// sameColumns reports whether the rules of a table name the columns that they named
+// under a kernel before. Others are looked for when the columns are read.
+func (k *Kernel) sameColumns(before *Kernel, logical string) bool {
+	now, sharded := k.rules.Table(logical)
+	then, was := before.rules.Table(logical)
+	if !sharded || !was {
+		return sharded == was
+	}
+	return slices.Equal(ruled(now), ruled(then))
+}
+
+// ruled returns the columns that the rules of a table name.
+func ruled(t *rule.Table) (columns []string) {
+	for _, s := range []*rule.Strategy{t.Database, t.Tables} {
+		if s != nil {
+			columns = append(columns, s.Columns...)
+		}
+	}
+	if t.Key != nil {
+		columns = append(columns, t.Key.Column, t.Key.Owner)
+	}
+	return columns
 }
 
 // CheckServers asks the named data sources for the settings of their servers,

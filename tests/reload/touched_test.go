@@ -120,3 +120,33 @@ func TestAReloadAsksNoServerThatItDoesNotConcern(t *testing.T) {
 	s.reload(t, func(c *config.Config) { c.Props.CheckTables = true })
 	s.drained(t)
 }
+
+// A column that rules newly name is looked for at once, not when what is known of the
+// table has lapsed.
+func TestAReloadLooksForTheColumnsThatItsRulesName(t *testing.T) {
+	s := newShop(t, "named")
+	count := func() error { return s.db.Table("t_item").Where("id > 0").Count(new(int64)).Error }
+	misspelt := func(c *config.Config) {
+		table := c.Sharding.Tables["t_item"]
+		table.KeyGenerate = &config.KeyGenerate{Column: "idd", Generator: "snowflake"}
+		c.Sharding.Tables["t_item"] = table
+	}
+	if err := count(); err != nil {
+		t.Fatal(err)
+	}
+	s.reload(t, misspelt)
+	if err := count(); !errors.Is(err, sharding.ErrConfig) {
+		t.Errorf("a statement: %v", err)
+	}
+	s.reload(t, func(c *config.Config) {
+		table := c.Sharding.Tables["t_item"]
+		table.KeyGenerate = nil
+		c.Sharding.Tables["t_item"], c.Props.PreloadTables = table, true
+	})
+	if err := s.plugin.Reload(s.changed(misspelt)); !errors.Is(err, sharding.ErrConfig) {
+		t.Errorf("a reload that reads the tables: %v", err)
+	}
+	if err := count(); err != nil {
+		t.Error(err)
+	}
+}

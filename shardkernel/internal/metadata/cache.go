@@ -136,6 +136,8 @@ func (c *Cache) run(ctx context.Context, l *load, dataSource, actualTable, logic
 // Before's Drop and Clear count here as well from then on.
 func (c *Cache) Take(before *Cache, keep func(logical string) bool) {
 	before.next.Store(c)
+	c.mu.Lock() // what is dropped meanwhile is dropped here behind it
+	defer c.mu.Unlock()
 	kept := maps.Clone(*before.tables.Load())
 	maps.DeleteFunc(kept, func(logical string, _ entry) bool { return !keep(logical) })
 	c.tables.Store(&kept)
