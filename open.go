@@ -44,7 +44,7 @@ func Open(cfg *config.Config, gormConfig *gorm.Config, opts ...Option) (*gorm.DB
 	own.Plugins, own.ClauseBuilders, own.DisableAutomaticPing = nil, maps.Clone(own.ClauseBuilders), true
 	db, err := gorm.Open(dialector, &own)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("sharding: data source %s: %w", p.adopts.as, err)
 	}
 	if err := db.Use(p); err != nil {
 		if pool, e := db.DB(); e == nil {

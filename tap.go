@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 
 	"github.com/go-sql-driver/mysql"
 	gormmysql "gorm.io/driver/mysql"
@@ -28,12 +29,14 @@ func tap(dialector gorm.Dialector) (*readwrite.Lines, error) {
 	return lines, nil
 }
 
+var errDSN = errors.New("the MySQL driver cannot read its dsn; write user:password@tcp(host:3306)/schema?name=value, with the values URL-escaped")
+
 // connectorOf is what the dialector would open its pool with.
 func connectorOf(d *gormmysql.Dialector, lines *readwrite.Lines) (driver.Connector, error) {
 	if d.DriverName == "" || d.DriverName == gormmysql.DefaultDriverName {
 		cfg, err := mysql.ParseDSN(d.DSN)
 		if err != nil {
-			return nil, err
+			return nil, errDSN // the driver's error may quote a piece of the DSN
 		}
 		if cfg.Net == "tcp" || cfg.Net == "unix" {
 			cfg.DialFunc = lines.Dial

@@ -100,7 +100,7 @@ func status(ctx context.Context, db *sql.DB, as syntax) (time.Duration, error) {
 		return LagUnknown, err
 	}
 	if channels == 0 {
-		return LagUnknown, errors.New("the server is no replica, or the user may not see that it is")
+		return LagUnknown, errors.New("the server is no replica, or the user may not see that it is; where rows reach it by other means, set readwriteSplitting.health.ignoreLag")
 	}
 	return worst, nil
 }

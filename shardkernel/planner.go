@@ -399,6 +399,9 @@ func (k *Kernel) warnUnknown(ctx context.Context, logical string) {
 	}
 }
 
+// keyColumn is where a table's rule names its generated column.
+const keyColumn = "keyGenerate.column"
+
 // checkColumns finds a rule on columns that the table does not have. The columns
 // are not kept then, so that the next statement finds it as well.
 func (k *Kernel) checkColumns(rules *rule.Table, table *value.Table) error {
@@ -411,9 +414,11 @@ func (k *Kernel) checkColumns(rules *rule.Table, table *value.Table) error {
 		c, ok := table.Column(column)
 		switch {
 		case !ok:
-			errs = append(errs, &fault.ConfigError{
-				Path: rules.Path + "." + place, Reason: fmt.Sprintf("the table has no column %q", column), Remedy: nearest.HintOrList(column, names),
-			})
+			remedy := nearest.HintOrList(column, names)
+			if place == keyColumn {
+				remedy += "; where it is that of sharding.defaults, move it to the tables that have the column"
+			}
+			errs = append(errs, &fault.ConfigError{Path: rules.Path + "." + place, Reason: fmt.Sprintf("the table has no column %q", column), Remedy: remedy})
 		case c.Generated:
 			errs = append(errs, &fault.ConfigError{
 				Path: rules.Path + "." + place, Reason: fmt.Sprintf("the server computes the values of column %q, which cannot be foreseen", column),
@@ -430,7 +435,7 @@ func (k *Kernel) checkColumns(rules *rule.Table, table *value.Table) error {
 		}
 	}
 	if rules.Key != nil {
-		check("keyGenerate.column", rules.Key.Column)
+		check(keyColumn, rules.Key.Column)
 		if rules.Key.Owner != "" {
 			check("keyGenerate.generator", rules.Key.Owner)
 		}

@@ -41,7 +41,8 @@ func TestRuleOnAColumnThatTheTableLacksIsAConfigurationError(t *testing.T) {
 	err := k.checkColumns(rules, table)
 	if !errors.Is(err, fault.ErrConfig) ||
 		!strings.Contains(err.Error(), `sharding.tables.t_order.: the table has no column "user_ids"; did you mean "user_id"?`) ||
-		!strings.Contains(err.Error(), `sharding.tables.t_order.keyGenerate.column: the table has no column "oid"`) {
+		!strings.Contains(err.Error(), `sharding.tables.t_order.keyGenerate.column: the table has no column "oid"; `) ||
+		strings.Count(err.Error(), "where it is that of sharding.defaults, move it to the tables that have the column") != 1 {
 		t.Errorf("error %v", err)
 	}
 	rules.Database.Columns[0], rules.Key.Column = "user_id", "id"

@@ -121,7 +121,7 @@ func (p *Program) checkKeys(d *parse.DDL, target *reference) error {
 	for _, c := range columns {
 		switch {
 		case d.Action == parse.CreateTable && !slices.Contains(d.Columns, c):
-			return fault.Unsupported("CREATE TABLE "+target.rule.Name, "it lacks the column "+c+", which the table's rule names", "add the column, or name another in the configuration")
+			return fault.Unsupported("CREATE TABLE "+target.rule.Name, "it lacks the column "+c+", which the table's rule names", "add the column, or name another in the configuration, where it may stand in sharding.defaults")
 		case slices.Contains(d.Gone, c):
 			return fault.Unsupported("ALTER TABLE "+target.rule.Name, "the table's rule names the column "+c+", which would be gone",
 				"change the configuration and move the rows first")
