@@ -62,8 +62,10 @@ type cluster struct {
 	// pools by protocol: the arguments prepared by the server, interpolated by
 	// the driver.
 	prepared, interpolated *pair
-	nodes                  []*sql.DB
-	trace                  *trace
+	// uncached has servers compute a subquery for every row.
+	uncached func() *pair
+	nodes    []*sql.DB
+	trace    *trace
 }
 
 // pair is the same application twice.
@@ -176,6 +178,7 @@ func makeCluster(t *testing.T, c *cluster) *cluster {
 	}
 	c.prepared = c.open(t, "loc=UTC")
 	c.interpolated = c.open(t, "interpolateParams=true", "parseTime=false")
+	c.uncached = sync.OnceValue(func() *pair { return c.open(t, "loc=UTC", "optimizer_switch=%27subquery_cache=off%27") })
 	return c
 }
 

@@ -143,6 +143,6 @@ func errNotCarried(table, row string) error {
 	if row[0] == '>' {
 		return fmt.Errorf("sharding: %w: column %s of %s holds a value that it could not hold when its type was read; send the statement again", fault.ErrSchemaDrift, row[1:], table)
 	}
-	return fault.Unsupported("column "+row[1:]+" of "+table+" beside rows of other data sources", "a row holds a value that no other data source can be given: a zero date where IS NULL would find it, a time that clocks show twice a year, a negative zero, a text of a NO PAD collation with U+0000 at its end, which sorts mix with the text before it, or bytes longer than max_allowed_packet",
+	return fault.Unsupported("column "+row[1:]+" of "+table+" beside rows of other data sources", "a row holds a value that no other data source can be given: a zero date where IS NULL would find it, a time that clocks show twice a year, a negative zero, a text of a NO PAD collation with U+0000 at its end, which sorts mix with the text before it, a text longer than the server sorts by, or bytes longer than max_allowed_packet",
 		"add a condition on the sharding column that leads to one node, or leave the column out")
 }

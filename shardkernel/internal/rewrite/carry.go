@@ -89,7 +89,7 @@ func carryAs(c *value.Column, text string) (how carried, ok bool) {
 	case value.ClassText:
 		return carryText(c, name, text)
 	case value.ClassBinary:
-		how = carryBinary(c, name)
+		how = carryBinary(c, name, text)
 	case value.ClassEnum, value.ClassSet, value.ClassBit:
 		// By the number, which also tells the value that an ENUM has for errors.
 		how.written += "+0"
@@ -123,11 +123,14 @@ func widerMoment(c *value.Column, name string) string {
 }
 
 // carryBinary returns how a BINARY, VARBINARY or BLOB travels.
-func carryBinary(c *value.Column, name string) carried {
+func carryBinary(c *value.Column, name, text string) carried {
 	how := carryBytes(name)
 	if !c.Unbounded() {
 		how.typ = fmt.Sprintf("varchar(%d) CHARACTER SET ascii", max(2*c.Length, 1))
 		how.wider = fmt.Sprintf("LENGTH(%s)>%d", name, c.Length)
+	}
+	if c.MixesInSort(text) {
+		how.doubt += fmt.Sprintf(" OR LENGTH(%s)>%d", name, c.WeightLimit)
 	}
 	return how
 }
@@ -156,7 +159,14 @@ func carryText(c *value.Column, name, text string) (how carried, ok bool) {
 	}
 	how.typ += " CHARACTER SET " + charset + " COLLATE " + c.Collation
 	if c.MixesInSort(text) { // and the order of rows is another one
-		how.doubt = "ORD(RIGHT(" + name + ",1))=0 AND " + name + "<>''"
+		var doubts []string
+		if c.EndsOpen() {
+			doubts = append(doubts, "ORD(RIGHT("+name+",1))=0 AND "+name+"<>''")
+		}
+		if c.WeightLimit > 0 {
+			doubts = append(doubts, fmt.Sprintf("LENGTH(WEIGHT_STRING(%s))>%d", name, c.WeightLimit))
+		}
+		how.doubt = strings.Join(doubts, " OR ")
 	}
 	// MariaDB's JSON is a LONGTEXT, which functions of JSON treat otherwise.
 	how.borrowed = c.Type == "longtext" && c.Collation == "utf8mb4_bin" && strings.Contains(text, "json")

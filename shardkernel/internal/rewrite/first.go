@@ -307,7 +307,7 @@ func carriedColumn(c *value.Column, text string) *carriedRows {
 		typ = how.typ
 	case value.ClassBinary:
 		out.columns[0] = plan.CarriedBytes
-		how := carryBinary(c, "c")
+		how := carryBinary(c, "c", text)
 		typ, given = how.typ, how.given+" AS c"
 	default:
 		return nil

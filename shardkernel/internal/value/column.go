@@ -95,17 +95,27 @@ func (c *Column) Filled() bool {
 	return c.Class == ClassDecimal && strings.Contains(c.Type, "zerofill")
 }
 
-// MixesInSort reports whether a sort takes for equal what a comparison tells apart:
-// texts of a NO PAD collation that differ in U+0000 at their end alone. Groups that
-// a server finds by sorting then depend on the order in which it reads the rows, as
-// it does for aggregates of DISTINCT values. Measured on MariaDB 10.11. text is a
-// statement in lower case, in which one word too many is found, if any.
+// MixesInSort reports whether a sort may take for equal what a comparison tells apart:
+// texts of a NO PAD collation that differ in U+0000 at their end alone, and texts that
+// are grouped by and may be longer than the server sorts by. Groups that a server finds
+// by sorting then depend on the order in which it reads the rows, as it does for
+// aggregates of DISTINCT values. Measured on MariaDB 10.11. text is a statement in
+// lower case, in which one word too many is found, if any.
 func (c *Column) MixesInSort(text string) bool {
-	if c.Class != ClassText || !strings.Contains(c.Collation, "_nopad_") {
+	holds := func(word string) bool { return strings.Contains(text, word) }
+	if !holds("over") && !(holds("group by") && (holds("distinct") || holds("concat") || holds("rollup") || holds("agg"))) {
 		return false
 	}
-	holds := func(word string) bool { return strings.Contains(text, word) }
-	return holds("over") || holds("group by") && (holds("distinct") || holds("concat") || holds("rollup") || holds("agg"))
+	if c.EndsOpen() {
+		return true
+	}
+	_, groups, _ := strings.Cut(text, " by") // of GROUP BY, PARTITION BY or something before them
+	return c.WeightLimit > 0 && strings.Contains(groups, strings.ToLower(c.Name))
+}
+
+// EndsOpen reports whether the column's texts are of a NO PAD collation.
+func (c *Column) EndsOpen() bool {
+	return c.Class == ClassText && strings.Contains(c.Collation, "_nopad_")
 }
 
 // Binary reports whether text in the column compares by its bytes.
