@@ -20,22 +20,17 @@ var errNoNumber = errors.New("sharding: the data source told no number for a row
 // execNumbered runs a broadcast INSERT whose rows the first data source numbers.
 func (k *Kernel) execNumbered(ctx context.Context, ex *plan.Execution, br execute.Branches) (driver.Result, error) {
 	if ex.Numbering.Returned {
-		rows, first, err := k.queryNumbered(ctx, ex, br)
+		rows, r, err := k.queryNumbered(ctx, ex, br)
 		if err != nil {
 			return nil, err
 		}
 		if ex.Query { // drivers tell nothing of a statement that returns rows
-			return result{}, rows.Close()
-		}
-		r := result{lastInsertID: first}
-		row := make([]driver.Value, len(rows.Columns()))
-		for rows.Next(row) == nil {
-			r.affected++
+			r = result{}
 		}
 		return r, rows.Close()
 	}
 	var r result
-	err := k.numbered(ctx, ex, br, func() ([]any, error) {
+	_, err := k.numbered(ctx, ex, br, func() ([]any, error) {
 		first := *ex
 		first.Units, first.Numbering, first.Merge = []plan.Unit{ex.Numbering.First}, nil, nil
 		results, err := k.executor.Exec(ctx, &first, br)
@@ -52,9 +47,10 @@ func (k *Kernel) execNumbered(ctx context.Context, ex *plan.Execution, br execut
 }
 
 // queryNumbered is execNumbered for a statement that returns the rows it inserted.
-// It also gives the first number.
-func (k *Kernel) queryNumbered(ctx context.Context, ex *plan.Execution, br execute.Branches) (rows driver.Rows, first int64, err error) {
-	err = k.numbered(ctx, ex, br, func() ([]any, error) {
+// Their number says not how many it affected where an upsert met rows that were there:
+// another data source tells that, which does the same.
+func (k *Kernel) queryNumbered(ctx context.Context, ex *plan.Execution, br execute.Branches) (rows driver.Rows, r result, err error) {
+	others, err := k.numbered(ctx, ex, br, func() ([]any, error) {
 		one := *ex
 		one.Units, one.Numbering, one.Merge = []plan.Unit{ex.Numbering.First}, nil, nil
 		cursors, err := k.executor.Query(ctx, &one, br)
@@ -74,7 +70,7 @@ func (k *Kernel) queryNumbered(ctx context.Context, ex *plan.Execution, br execu
 		}
 		numbers, err := inserted.numbers(ex.Numbering.Rows)
 		if err == nil {
-			first = numbers[0].(int64)
+			r = result{affected: int64(len(inserted.rows)), lastInsertID: numbers[0].(int64)}
 		}
 		return numbers, err
 	})
@@ -82,24 +78,28 @@ func (k *Kernel) queryNumbered(ctx context.Context, ex *plan.Execution, br execu
 		if rows != nil {
 			_ = rows.Close()
 		}
-		return nil, 0, err
+		return nil, result{}, err
 	}
-	return rows, first, nil
+	if len(others) > 0 {
+		r.affected = others[0].RowsAffected
+	}
+	return rows, r, nil
 }
 
 // numbered runs insert on the first data source and then, with its numbers, the
-// units of the others, all or nothing.
-func (k *Kernel) numbered(ctx context.Context, ex *plan.Execution, br execute.Branches, insert func() ([]any, error)) error {
-	return atomically(ctx, ex, br, func() error {
+// units of the others, all or nothing. It returns the results of the others.
+func (k *Kernel) numbered(ctx context.Context, ex *plan.Execution, br execute.Branches, insert func() ([]any, error)) (others []execute.Result, err error) {
+	err = atomically(ctx, ex, br, func() error {
 		numbers, err := insert()
 		if err != nil {
 			return err
 		}
 		rest := *ex
 		rest.Units, rest.Numbering = ex.Numbering.Rest(numbers), nil
-		_, err = k.executor.Exec(ctx, &rest, br)
+		others, err = k.executor.Exec(ctx, &rest, br)
 		return err
 	})
+	return others, err
 }
 
 // atomically runs several steps of a write on its data sources: all or nothing.

@@ -127,6 +127,7 @@ var once = map[string]string{
 	"a name around a subquery that a deeper block gives another table":           "SELECT x.uid, x.id FROM items x WHERE id = 3 OR EXISTS (SELECT 1 FROM people s WHERE s.n = x.uid AND EXISTS (SELECT u.uid FROM (SELECT uid AS k, x.* FROM items x) u WHERE u.k = s.n)) ORDER BY x.uid DESC, x.id",
 	"DISTINCT of a BIT of gathered rows":                                         "SELECT DISTINCT id, latin, bits FROM orders ORDER BY bits DESC, id",
 	"a BIT that an expression chooses, which is shown by the plan":               "SELECT NULLIF(orders.bits, 9) AS e0, orders.ts FROM orders LEFT JOIN items USING (uid) WHERE items.uid NOT BETWEEN 9 AND 9223372036854775800 ORDER BY items.cost",
+	"NULLIF of COUNT in HAVING":                                                  "SELECT sum(tags.n), MIN(tags.NAME), BIT_XOR(n) AS a2 FROM tags GROUP BY val HAVING NULLIF(COUNT(*), (COUNT(*) IS NULL)) ORDER BY a2, sum(tags.n) DESC",
 	"groups of texts that are longer than the server sorts by":                   "SELECT txt, COUNT(small), COUNT(DISTINCT LENGTH(title)) FROM orders AS uid GROUP BY uid.title, txt ORDER BY 3, txt ASC",
 	"the zeros of MIN and MAX of a ZEROFILL column, which are shown by the plan": "SELECT c10, COUNT(DISTINCT en), MAX(dz) AS a1, MIN(cbin) FROM kinds GROUP BY 1 ORDER BY MAX(dz) DESC, COUNT(DISTINCT en)",
 	"MIN of a ZEROFILL column without groups":                                    "SELECT MIN(dz), MAX(dz) FROM kinds",

@@ -32,9 +32,9 @@ var calls = map[string]struct {
 
 // computed reads an expression over aggregates; nil when it holds something else
 // than what can be evaluated outside of a database. A name that is the alias of
-// an item of sel, which may be nil, is that item.
-func (b *builder) computed(sel *Select, e ast.ExprNode, blk *block) *Computed {
-	r := expressionReader{builder: b, sel: sel, block: blk}
+// an item of sel, which may be nil, is that item. having tells that it stands in HAVING.
+func (b *builder) computed(sel *Select, e ast.ExprNode, blk *block, having bool) *Computed {
+	r := expressionReader{builder: b, sel: sel, block: blk, having: having}
 	x := r.read(e)
 	if r.failed {
 		return nil
@@ -46,6 +46,7 @@ type expressionReader struct {
 	*builder
 	sel    *Select
 	block  *block
+	having bool
 	failed bool
 }
 
@@ -126,6 +127,11 @@ func (r *expressionReader) read(e ast.ExprNode) *Computed {
 		return r.caseOf(e)
 	case *ast.FuncCallExpr:
 		c, ok := calls[e.FnName.L]
+		if ok && c.op == plan.OpNullIf && r.having {
+			// MariaDB 10.11 finds HAVING NULLIF(COUNT(*), 9) neither true nor NULL.
+			_, aggregate := unwrap(e.Args[0]).(*ast.AggregateFuncExpr)
+			ok = !aggregate
+		}
 		if ok && e.Schema.L == "" && len(e.Args) >= c.least && len(e.Args) <= c.most {
 			return r.op(c.op, e.Args...)
 		}

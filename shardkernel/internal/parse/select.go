@@ -61,7 +61,7 @@ func (b *builder) buildSelect(n *ast.SelectStmt) {
 		}
 		sel.Having = b.span(c.having, c.next(c.having))
 		sel.HavingAggregate = hasAggregate(n.Having.Expr)
-		sel.HavingExpr = b.computed(sel, n.Having.Expr, blk)
+		sel.HavingExpr = b.computed(sel, n.Having.Expr, blk, true)
 	}
 	if n.OrderBy != nil {
 		to := c.next(c.order)
@@ -199,7 +199,7 @@ func (b *builder) item(f *ast.SelectField, blk *block, from, to int) Item {
 	}
 	it.Constant = it.Constant || isPlainConstant(expr)
 	if it.HasAggregate && it.Aggregate == nil {
-		it.Computed = b.computed(nil, expr, blk)
+		it.Computed = b.computed(nil, expr, blk, false)
 	}
 	if it.Alias != "" {
 		it.Label = it.Alias
@@ -336,7 +336,7 @@ func (b *builder) resolveByItem(by *ByItem, sel *Select, e ast.ExprNode, blk *bl
 		return // a position or a constant, as the driver sends it
 	}
 	if by.HasAggregate && by.Aggregate == nil {
-		by.Computed = b.computed(sel, expr, blk)
+		by.Computed = b.computed(sel, expr, blk, false)
 	}
 	by.Constant = isPlainConstant(expr)
 	for k := range sel.Items {
