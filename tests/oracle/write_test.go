@@ -521,3 +521,31 @@ func TestGeneratedWritesDoAsUnsharded(t *testing.T) {
 	}
 	t.Log(&total)
 }
+
+// The first data source numbers the rows and shows their numbers, and with them rows
+// that were there before.
+func TestUpsertsIntoABroadcastTableTellTheRowsThatTheyAffected(t *testing.T) {
+	c := newCluster(t, "numbered", topologies[2])
+	c.fill(t)
+	for _, text := range []string{
+		"INSERT INTO region (id, name) VALUES (1, 'x'), (DEFAULT, 'y'), (9, 'z') ON DUPLICATE KEY UPDATE name = name",
+		"INSERT INTO region (id, name) VALUES (DEFAULT, 'v'), (2, 'w') ON DUPLICATE KEY UPDATE name = VALUES(name)",
+		"INSERT INTO region (id, name) VALUES (DEFAULT, 'a'), (DEFAULT, 'b')",
+	} {
+		for _, p := range []*pair{c.prepared, c.interpolated} {
+			want, err := p.single.ExecContext(t.Context(), text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := p.logical.ExecContext(t.Context(), text)
+			if err != nil {
+				t.Fatalf("%s: %v", text, err)
+			}
+			w, _ := want.RowsAffected()
+			if g, _ := got.RowsAffected(); g != w {
+				t.Errorf("%s: %d rows affected instead of %d", text, g, w)
+			}
+			c.compareRows(t.Context(), t.Errorf, region)
+		}
+	}
+}
