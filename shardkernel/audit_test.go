@@ -11,6 +11,7 @@ import (
 	"github.com/gormshard/sharding/shardkernel/algorithm"
 	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/execute/fakedb"
+	"github.com/gormshard/sharding/shardkernel/internal/metadata"
 	"github.com/gormshard/sharding/shardkernel/keygen"
 )
 
@@ -58,6 +59,9 @@ func planning(tb testing.TB, change func(*config.Config)) *Kernel {
 	mysql := *dialect.MySQL
 	mysql.FoldTables = true // and so it needs no server's settings
 	k.dialect = &mysql
+	for _, s := range k.sources {
+		s.client = &metadata.Client{MultiStatements: true}
+	}
 	return k
 }
 

@@ -96,8 +96,8 @@ func (s *statement) writesRows() bool {
 // a statement that was slipped into a text from running.
 func (k *Kernel) planBatch(ctx context.Context, told *hints, s *statement, text string, args []any) (*plan.Execution, error) {
 	for _, name := range k.rules.DataSources {
-		if c := k.sources[name].client; c != nil && !c.MultiStatements {
-			return nil, fault.Unsupported("several statements in one string", "the DSN of data source "+name+" has no multiStatements=true, without which a server takes one",
+		if c := k.sources[name].client; k.dialect.IsMySQL() && (c == nil || !c.MultiStatements) {
+			return nil, fault.Unsupported("several statements in one string", "no DSN of data source "+name+" says multiStatements=true, without which a server takes one",
 				"send each by itself, or set multiStatements=true in every DSN")
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gormshard/sharding/internal/fault"
 	"github.com/gormshard/sharding/shardkernel/internal/execute"
+	"github.com/gormshard/sharding/shardkernel/internal/metadata"
 	"github.com/gormshard/sharding/shardkernel/internal/plan"
 )
 
@@ -58,6 +59,18 @@ func TestStatementsOfOneStringAreRoutedOnTheirOwnInTextOrder(t *testing.T) {
 		}
 		if ex.Kind != plan.KindBatch || !ex.Write {
 			t.Errorf("%s\nis %s, write %t", test.text, ex.Kind, ex.Write)
+		}
+	}
+}
+
+// What a pool of unknown settings would do with them is not known.
+func TestSeveralStatementsNeedADSNThatAllowsThem(t *testing.T) {
+	for _, client := range []*metadata.Client{nil, {}} {
+		k := planner(t)
+		k.sources["ds0"].client = client
+		_, err := k.Plan(t.Context(), nil, "UPDATE t_order SET a = 1 WHERE id = 1; DELETE FROM t_order", nil)
+		if !errors.Is(err, fault.ErrUnsupported) || !strings.Contains(err.Error(), "multiStatements=true") {
+			t.Errorf("%+v: %v, want a refusal that names multiStatements", client, err)
 		}
 	}
 }

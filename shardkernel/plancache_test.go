@@ -12,6 +12,7 @@ import (
 	"github.com/gormshard/sharding/shardkernel/algorithm"
 	"github.com/gormshard/sharding/shardkernel/internal/dialect"
 	"github.com/gormshard/sharding/shardkernel/internal/execute/fakedb"
+	"github.com/gormshard/sharding/shardkernel/internal/metadata"
 	"github.com/gormshard/sharding/shardkernel/keygen"
 )
 
@@ -42,6 +43,9 @@ func planner(tb testing.TB) *Kernel {
 	mysql := *dialect.MySQL
 	mysql.FoldTables = true // and so it needs no server's settings
 	k.dialect = &mysql
+	for _, s := range k.sources {
+		s.client = &metadata.Client{MultiStatements: true}
+	}
 	return k
 }
 
