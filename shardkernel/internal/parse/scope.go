@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/test_driver"
 )
 
 // ScopeUse is what the rows of a query block are to the block around it.
@@ -271,6 +272,23 @@ func (b *builder) noteAggregateMember(e ast.ExprNode) {
 	for _, o := range operands {
 		if _, ok := unwrap(o).(*ast.AggregateFuncExpr); ok {
 			b.stmt.Features |= FeatureAggregateMember
+		}
+	}
+}
+
+// noteBytesInRows notes a hexadecimal or bit literal in the rows of an IN list, which
+// MariaDB 10.11 takes for a number beside a column that is NOT NULL, and for a text
+// beside one that may be NULL.
+func (b *builder) noteBytesInRows(list []ast.ExprNode) {
+	for _, e := range list {
+		row := rowOf(e)
+		if row == nil {
+			continue
+		}
+		for _, v := range row.Values {
+			if l, ok := unwrap(v).(*test_driver.ValueExpr); ok && l.Kind() == test_driver.KindBinaryLiteral {
+				b.stmt.Features |= FeatureBytesInRows
+			}
 		}
 	}
 }

@@ -223,6 +223,7 @@ const (
 	FeatureRandom                              // UUID(), RAND(): another value for every row, whatever the node
 	FeatureNestedCTE                           // WITH that defines a name which a WITH around it defines too
 	FeatureAggregateMember                     // an aggregate function beside IN, ANY or ALL of a subquery
+	FeatureBytesInRows                         // a hexadecimal or bit literal in a row of IN
 )
 
 // CondOp is the operator of a Cond.

@@ -10,8 +10,8 @@ import (
 )
 
 // ungathered are the features that do not mean the same over rows that were read
-// before, or that a common table expression does not allow.
-const ungathered = ununited &^ parse.FeatureIndexHint
+// before and may all be NULL, or that a common table expression does not allow.
+const ungathered = ununited&^parse.FeatureIndexHint | parse.FeatureBytesInRows
 
 // Gathering is a SELECT that one data source answers, which gets the rows of the
 // tables that it has not all of.
