@@ -11,10 +11,11 @@ import (
 	"github.com/gormshard/sharding/config/remote"
 )
 
-// What stands in the key comes into force, and what would lose rows does not.
-func TestAConnectorFollowsTheKey(t *testing.T) {
-	e := startEtcd(t)
-	e.put("dataSources: {Ds.0: {dsn: \"app:s3cret@tcp(127.0.0.1:1)/d\"}}\ndefaultDataSource: Ds.0\nprops: {maxNodes: 1}\n")
+// follow opens a connector by the configuration in the key, which a watch of the key
+// reloads until the test ends, and gives what it refuses.
+func (e *etcd) follow() (plugin sharding.Reloader, refused <-chan error) {
+	t := e.t
+	t.Helper()
 	cfg, err := remote.Load(t.Context(), e.source())
 	if err != nil {
 		t.Fatal(err)
@@ -23,21 +24,29 @@ func TestAConnectorFollowsTheKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer connector.(io.Closer).Close()
-	plugin := connector.(sharding.Reloader)
-	refused := make(chan error, 10)
+	t.Cleanup(func() { _ = connector.(io.Closer).Close() })
+	plugin = connector.(sharding.Reloader)
+	told := make(chan error, 100)
 	w, err := remote.Watch(t.Context(), e.source(), func(found config.Event) {
 		if found.Err == nil {
 			found.Err = plugin.Reload(found.Config)
 		}
 		if found.Err != nil {
-			refused <- found.Err
+			told <- found.Err
 		}
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close()
+	t.Cleanup(w.Close)
+	return plugin, told
+}
+
+// What stands in the key comes into force, and what would lose rows does not.
+func TestAConnectorFollowsTheKey(t *testing.T) {
+	e := startEtcd(t)
+	e.put("dataSources: {Ds.0: {dsn: \"app:s3cret@tcp(127.0.0.1:1)/d\"}}\ndefaultDataSource: Ds.0\nprops: {maxNodes: 1}\n")
+	plugin, refused := e.follow()
 	e.put("dataSources: {Ds.0: {dsn: \"app:s3cret@tcp(127.0.0.1:1)/d\"}}\ndefaultDataSource: Ds.0\nprops: {maxNodes: 2}\n")
 	within(t, 20*time.Second, "the configuration to be in force", func() bool { return plugin.Config().Props.MaxNodes == 2 })
 	e.put("dataSources: {Ds.0: {dsn: \"app:s3cret@tcp(127.0.0.1:1)/other\"}}\ndefaultDataSource: Ds.0\nprops: {maxNodes: 3}\n")

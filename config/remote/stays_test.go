@@ -3,7 +3,6 @@ package remote_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"reflect"
 	"strings"
@@ -11,10 +10,6 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-
-	"github.com/gormshard/sharding"
-	"github.com/gormshard/sharding/config"
-	"github.com/gormshard/sharding/config/remote"
 )
 
 // compact makes etcd forget all values but the present ones.
@@ -47,29 +42,7 @@ func TestTheConfigurationInForceStaysUntilTheNextValidOne(t *testing.T) {
 		return fmt.Sprintf("dataSources: {Ds.0: {dsn: \"app:s3cret@tcp(127.0.0.1:1)/d\"}}\ndefaultDataSource: Ds.0\nsharding: {tables: {t_log: {actualDataNodes: Ds.0.t_log}}}\nprops: {maxNodes: %d}\n", n)
 	}
 	e.put(limited(1))
-	cfg, err := remote.Load(t.Context(), e.source())
-	if err != nil {
-		t.Fatal(err)
-	}
-	connector, err := sharding.Connector(cfg) // dials nobody
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer connector.(io.Closer).Close()
-	plugin := connector.(sharding.Reloader)
-	refused := make(chan error, 100)
-	w, err := remote.Watch(t.Context(), e.source(), func(found config.Event) {
-		if found.Err == nil {
-			found.Err = plugin.Reload(found.Config)
-		}
-		if found.Err != nil {
-			refused <- found.Err
-		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
+	plugin, refused := e.follow()
 
 	nothing := func() {}
 	for i, trouble := range []struct {
