@@ -354,15 +354,16 @@ func (b *builder) findCTE(frame *cteFrame, name string, k int) (found *cte, ok b
 	blind := false
 	for f := frame; f != nil; f = f.outer {
 		var folded *cte
+		hidden := blind && k >= 0
 		for _, c := range f.ctes {
-			if c.name == name && !(blind && k >= 0) {
+			if c.name == name && !hidden {
 				return c, true
 			}
 			if strings.EqualFold(c.name, name) {
 				folded = c
 			}
 		}
-		if folded != nil && b.dialect.FoldTables && !(blind && k >= 0) {
+		if folded != nil && b.dialect.FoldTables && !hidden {
 			return folded, true
 		}
 		ok = folded != nil || slices.ContainsFunc(f.later, func(n string) bool { return strings.EqualFold(n, name) })

@@ -265,15 +265,19 @@ func (b *builder) noteOuter(blk *block, schema, table ast.CIStr) {
 // subquery. MariaDB 10.11 looks for another value than the aggregate's, which depends on
 // its plan: HAVING COUNT(*) IN (SELECT …) loses groups.
 func (b *builder) noteAggregateMember(e ast.ExprNode) {
-	operands := []ast.ExprNode{unwrap(e)}
-	if row := rowOf(e); row != nil {
-		operands = row.Values
-	}
-	for _, o := range operands {
+	for _, o := range operandsOf(e) {
 		if _, ok := unwrap(o).(*ast.AggregateFuncExpr); ok {
 			b.stmt.Features |= FeatureAggregateMember
 		}
 	}
+}
+
+// operandsOf returns the values of a row, or the expression that is none.
+func operandsOf(e ast.ExprNode) []ast.ExprNode {
+	if row := rowOf(e); row != nil {
+		return row.Values
+	}
+	return []ast.ExprNode{unwrap(e)}
 }
 
 // noteBytesInRows notes a hexadecimal or bit literal in the rows of an IN list, which
@@ -305,10 +309,7 @@ func (b *builder) noteMember(blk *block, e ast.ExprNode, query ast.ResultSetNode
 		return
 	}
 	inner, fields := b.byNode[n], n.Fields.Fields
-	left := []ast.ExprNode{unwrap(e)}
-	if row := rowOf(e); row != nil {
-		left = row.Values
-	}
+	left := operandsOf(e)
 	if len(left) != len(fields) {
 		return
 	}
