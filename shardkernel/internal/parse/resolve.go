@@ -63,9 +63,13 @@ func (r *resolver) Enter(n ast.Node) (ast.Node, bool) {
 			b.noteEquated(r.block, n.Expr, sub)
 			b.noteAggregateMember(n.Expr)
 			b.noteMember(r.block, n.Expr, sub.Query)
+			b.noteMembers(sub.Query)
 		}
 	case *ast.CompareSubqueryExpr:
 		b.noteAggregateMember(n.L)
+		if sub, ok := n.R.(*ast.SubqueryExpr); ok {
+			b.noteMembers(sub.Query)
+		}
 		if n.Op == opcode.EQ {
 			b.noteEquated(r.block, n.L, n.R)
 		}

@@ -297,6 +297,54 @@ func (b *builder) noteBytesInRows(list []ast.ExprNode) {
 	}
 }
 
+// noteMembers notes the columns of a set operation whose rows something is compared with.
+func (b *builder) noteMembers(query ast.ResultSetNode) {
+	n, ok := query.(*ast.SetOprStmt)
+	if !ok {
+		return
+	}
+	var first []Column
+	for _, branch := range branchesOf(n.SelectList, nil) {
+		columns := b.given(branch)
+		if first == nil {
+			first = columns
+			continue
+		}
+		for i := range min(len(first), len(columns)) {
+			b.stmt.Members = append(b.stmt.Members, ColumnPair{A: first[i], B: columns[i]})
+		}
+	}
+}
+
+// branchesOf appends the query blocks of a set operation.
+func branchesOf(list *ast.SetOprSelectList, branches []*ast.SelectStmt) []*ast.SelectStmt {
+	for _, s := range list.Selects {
+		switch s := s.(type) {
+		case *ast.SelectStmt:
+			branches = append(branches, s)
+		case *ast.SetOprSelectList:
+			branches = branchesOf(s, branches)
+		}
+	}
+	return branches
+}
+
+// given returns the columns of a query block's select list, NoTable for all else.
+func (b *builder) given(n *ast.SelectStmt) []Column {
+	blk := b.byNode[n]
+	if blk == nil || n.Fields == nil {
+		return []Column{{Table: NoTable}}
+	}
+	columns := make([]Column, len(n.Fields.Fields))
+	for i, f := range n.Fields.Fields {
+		columns[i] = Column{Table: NoTable}
+		if f.WildCard == nil {
+			columns[i] = b.columnOfField(blk, f, "")
+		}
+	}
+	return columns
+}
+
 // noteMember notes which columns of the block around it a subquery's rows have to
 // equal to make IN or = ANY true.
 func (b *builder) noteMember(blk *block, e ast.ExprNode, query ast.ResultSetNode) {

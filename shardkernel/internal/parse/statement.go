@@ -40,6 +40,10 @@ type Statement struct {
 	Scopes []Scope
 	// Features is what occurs anywhere in the statement.
 	Features Feature
+	// Members are the columns that set operations behind IN, ANY and ALL give in one
+	// place, each with that of the first branch; of NoTable where one is no column of
+	// a table.
+	Members []ColumnPair
 	// Equated holds the constants of equalities that have or may have digits behind
 	// the point.
 	Equated []Equated

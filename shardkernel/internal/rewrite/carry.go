@@ -219,7 +219,7 @@ func newCarriage(name, lender string, columns []*value.Column, text string) (c c
 		return carriage{row: "'[]'", tables: name + " AS (SELECT j.n FROM JSON_TABLE(?, '$[*]' COLUMNS (n FOR ORDINALITY)) AS j" + allRows + ")"}, true
 	}
 	var written, doubts, names, given, lent, read []string
-	filled := filledAgain{}
+	again := typedAgain{}
 	for i, column := range columns {
 		how, ok := carry(column, text)
 		if !ok {
@@ -228,8 +228,8 @@ func newCarriage(name, lender string, columns []*value.Column, text string) (c c
 		quoted := quote(column.Name, '`')
 		written = append(written, how.written)
 		names = append(names, "s."+quoted)
-		if strings.HasSuffix(column.Type, "zerofill") {
-			names[i] = filled.add(quoted, how)
+		if !how.borrowed && !column.SurvivesUnion() {
+			names[i] = again.add(quoted, how)
 		}
 		given = append(given, how.given+" AS "+quoted)
 		lent = append(lent, "t."+quoted)
@@ -255,24 +255,24 @@ func newCarriage(name, lender string, columns []*value.Column, text string) (c c
 	step := strings.TrimSuffix(name, "`") + "_step`"
 	c.tables = step + " AS (SELECT 0 AS step_, " + strings.Join(lent, ", ") + " FROM (SELECT 1) AS one LEFT JOIN " + quote(lender, '`') + " AS t ON FALSE" +
 		" UNION ALL SELECT 1, " + strings.Join(given, ", ") + " FROM " + step + " AS r STRAIGHT_JOIN " + rows + " WHERE r.step_ = 0), " +
-		name + " AS (SELECT " + strings.Join(names, ", ") + " FROM " + step + " AS s" + filled.table() + " WHERE s.step_ = 1" + allRows + ")"
+		name + " AS (SELECT " + strings.Join(names, ", ") + " FROM " + step + " AS s" + again.table() + " WHERE s.step_ = 1" + allRows + ")"
 	return c, true
 }
 
-// filledAgain are columns with ZEROFILL, which a recursive common table expression
-// loses: a JSON_TABLE over its rows, each of one row, gives it to them again.
-type filledAgain struct {
+// typedAgain are columns with ZEROFILL or of a FLOAT or DOUBLE UNSIGNED, which a
+// recursive common table expression loses: a JSON_TABLE over its rows, each of one row, gives it to them again.
+type typedAgain struct {
 	written, read []string
 }
 
 // add returns the column as it is selected.
-func (f *filledAgain) add(quoted string, how carried) string {
+func (f *typedAgain) add(quoted string, how carried) string {
 	f.read = append(f.read, fmt.Sprintf("%s %s PATH '$[%d]' ERROR ON ERROR", quoted, how.typ, len(f.written)))
 	f.written = append(f.written, strings.ReplaceAll(how.written, quoted, "s."+quoted))
 	return "z." + quoted
 }
 
-func (f *filledAgain) table() string {
+func (f *typedAgain) table() string {
 	if len(f.written) == 0 {
 		return ""
 	}

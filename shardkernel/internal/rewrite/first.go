@@ -36,7 +36,7 @@ func (p *Preceded) With(found []*plan.Found) []any {
 // around them, and of which the nodes cannot answer each for itself; nil when
 // there is none.
 func (t *Template) Precede(args []any, meta route.Meta, compile func(text string) (Branch, error)) (*Preceded, error) {
-	if !t.server.Dialect.IsMySQL() || t.stmt.Select == nil || !t.program.Precedes() {
+	if !t.server.Dialect.IsMySQL() || t.stmt.Select == nil || !t.program.Precedes(meta) {
 		return nil, nil
 	}
 	p := &Preceded{}

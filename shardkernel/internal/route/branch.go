@@ -41,8 +41,8 @@ func (p *Program) AnyUnit(source string) *Unit {
 const unpreceded = unsplit | parse.FeatureNow | parse.FeatureRandom | parse.FeatureOuterAggregate | parse.FeatureCTE | parse.FeatureAggregateMember
 
 // Precedes reports whether subqueries of the statement may run before it.
-func (p *Program) Precedes() bool {
-	return len(p.stmt.Subqueries) > 0 && p.stmt.Features&unpreceded == 0
+func (p *Program) Precedes(meta Meta) bool {
+	return len(p.stmt.Subqueries) > 0 && p.stmt.Features&unpreceded == 0 && !p.mixesMembers(meta)
 }
 
 // Everywhere reports whether every data source can answer the statement alone.
