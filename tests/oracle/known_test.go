@@ -122,6 +122,8 @@ var once = map[string]string{
 	"a hexadecimal literal in a row beside columns that are NOT NULL":            "SELECT * FROM items RIGHT JOIN notes USING (uid) WHERE (notes.oid, notes.uid) NOT IN ((5, 0x8), (-1, 17))",
 	"a row among those of a UNION of dates and numbers":                          "SELECT t.uid, t.id FROM items t WHERE (t.uid, t.id) IN ((SELECT wide.k, wide.n FROM wide WHERE wide.k = 18446744073709551615) UNION ALL SELECT select1.d0, select1.dt FROM kinds AS select1 WHERE select1.uid) ORDER BY 1, 2",
 	"a DOUBLE UNSIGNED that is gathered beside an ENUM":                          "SELECT u32, dbl2 DIV 2 AS e1, pt FROM kinds WHERE UID <=> ts6 ORDER BY kinds.pt DESC, st, uid, kinds.id",
+	"rows of IN with a text and a number at one place":                           "SELECT MAX(born) AS a0, MIN(DISTINCT BORN) FROM people o WHERE (login, o.login) IN (('dave', 'ada'), (o.n, NULL)) GROUP BY login WITH ROLLUP",
+	"MAX of an expression over a YEAR beside COUNT of DISTINCT arguments":        "SELECT COUNT(items.body), COUNT(DISTINCT t.uid, t.amount), MAX(ROUND(t.yr, 1)) FROM orders AS t JOIN notes AS items ON t.uid=items.uid ORDER BY 3 DESC",
 	"groups of texts that are longer than the server sorts by":                   "SELECT txt, COUNT(small), COUNT(DISTINCT LENGTH(title)) FROM orders AS uid GROUP BY uid.title, txt ORDER BY 3, txt ASC",
 	"the zeros of MIN and MAX of a ZEROFILL column, which are shown by the plan": "SELECT c10, COUNT(DISTINCT en), MAX(dz) AS a1, MIN(cbin) FROM kinds GROUP BY 1 ORDER BY MAX(dz) DESC, COUNT(DISTINCT en)",
 	"MIN of a ZEROFILL column without groups":                                    "SELECT MIN(dz), MAX(dz) FROM kinds",

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
-	"github.com/pingcap/tidb/pkg/parser/test_driver"
 )
 
 // ScopeUse is what the rows of a query block are to the block around it.
@@ -280,21 +279,22 @@ func operandsOf(e ast.ExprNode) []ast.ExprNode {
 	return []ast.ExprNode{unwrap(e)}
 }
 
-// noteBytesInRows notes a hexadecimal or bit literal in the rows of an IN list, which
-// MariaDB 10.11 takes for a number beside a column that is NOT NULL, and for a text
-// beside one that may be NULL.
-func (b *builder) noteBytesInRows(list []ast.ExprNode) {
+// noteRows notes what stands at the places of the rows of an IN list.
+func (b *builder) noteRows(list []ast.ExprNode) {
+	var places [][]Operand
 	for _, e := range list {
 		row := rowOf(e)
 		if row == nil {
-			continue
+			return
 		}
-		for _, v := range row.Values {
-			if l, ok := unwrap(v).(*test_driver.ValueExpr); ok && l.Kind() == test_driver.KindBinaryLiteral {
-				b.stmt.Features |= FeatureBytesInRows
+		for i, v := range row.Values {
+			if i == len(places) {
+				places = append(places, nil)
 			}
+			places[i] = append(places[i], b.listOperand(v))
 		}
 	}
+	b.stmt.RowPlaces = append(b.stmt.RowPlaces, places...)
 }
 
 // noteMembers notes the columns of a set operation whose rows something is compared with.

@@ -44,6 +44,9 @@ type Statement struct {
 	// place, each with that of the first branch; of NoTable where one is no column of
 	// a table.
 	Members []ColumnPair
+	// RowPlaces holds what stands at each place of the rows of an IN list, such as the
+	// two 1 and the two 2 of (a, b) IN ((1, 2), (1, 2)).
+	RowPlaces [][]Operand
 	// Equated holds the constants of equalities that have or may have digits behind
 	// the point.
 	Equated []Equated
@@ -227,7 +230,6 @@ const (
 	FeatureRandom                              // UUID(), RAND(): another value for every row, whatever the node
 	FeatureNestedCTE                           // WITH that defines a name which a WITH around it defines too
 	FeatureAggregateMember                     // an aggregate function beside IN, ANY or ALL of a subquery
-	FeatureBytesInRows                         // a hexadecimal or bit literal in a row of IN
 )
 
 // CondOp is the operator of a Cond.

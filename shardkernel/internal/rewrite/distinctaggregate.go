@@ -22,6 +22,9 @@ func (r *recipe) distinctAggregate(merged plan.Aggregate, a *parse.Aggregate, ex
 	if a.Each == nil {
 		return refuse(r.text(expr), "its arguments are not understood", "")
 	}
+	if r.template.program.ExtremesOfYears(r.meta) {
+		return refuse(r.text(expr), "the nodes group by its arguments, which changes the type of a MIN or MAX of a YEAR beside it", "")
+	}
 	if merged.Func == plan.AggregateAvg {
 		merged.Count = r.derive(r.distinctCount(a), countAlias)
 		merged.Sum = r.derive(derived{before: "SUM(DISTINCT ", Span: a.Arg, after: ")"}, sumAlias)

@@ -11,7 +11,7 @@ import (
 
 // ungathered are the features that do not mean the same over rows that were read
 // before and may all be NULL, or that a common table expression does not allow.
-const ungathered = ununited&^parse.FeatureIndexHint | parse.FeatureBytesInRows
+const ungathered = ununited &^ parse.FeatureIndexHint
 
 // Gathering is a SELECT that one data source answers, which gets the rows of the
 // tables that it has not all of.
@@ -45,7 +45,7 @@ func (p *Program) RouteGathered(in *Input) (*Gathering, error) {
 	if stmt.Kind != parse.KindSelect || len(p.refs) == 0 || stmt.Features&ungathered != 0 || len(stmt.Defaults) > 0 {
 		return nil, nil
 	}
-	if p.rounds(in) || p.ShowsBits(in.Meta) != "" || p.mixesMembers(in.Meta) {
+	if p.rounds(in) || p.ShowsBits(in.Meta) != "" || p.mixesMembers(in.Meta) || p.mixesRows(in.Args) {
 		return nil, nil
 	}
 	sets, err := p.gatheredSets(in)

@@ -61,6 +61,28 @@ func IsNull(arg any) bool {
 	return form == formNull || form == formOther
 }
 
+// Alike reports whether the server compares all of the values as of one type where
+// they stand at the same place of rows of an IN list. NULL is of any type.
+func Alike(values []any) bool {
+	first := formNull
+	for _, v := range values {
+		f := read(v).form
+		switch f {
+		case formNull:
+			continue
+		case formUint:
+			f = formInt
+		case formBytes, formTime: // which drivers send as texts
+			f = formText
+		}
+		if f == formOther || first != formNull && first != f {
+			return false
+		}
+		first = f
+	}
+	return true
+}
+
 // maxDepth bounds how many pointers and Valuers are unwrapped.
 const maxDepth = 8
 

@@ -3,6 +3,8 @@ package value
 // The names drivers give the types of texts and bytes, the shortest first.
 var (
 	textTypes = []string{"CHAR", "VARCHAR", "TINYTEXT", "TEXT", "MEDIUMTEXT", "LONGTEXT"}
+	intTypes  = []string{"TINYINT", "SMALLINT", "MEDIUMINT", "INT", "BIGINT"}
+	uintTypes = []string{"UNSIGNED TINYINT", "UNSIGNED SMALLINT", "UNSIGNED MEDIUMINT", "UNSIGNED INT", "UNSIGNED BIGINT"}
 	byteTypes = []string{"BINARY", "VARBINARY", "TINYBLOB", "BLOB", "MEDIUMBLOB", "LONGBLOB"}
 )
 
@@ -13,7 +15,8 @@ var (
 // so on the rows of a node: the nodes of one statement need not agree. extreme is true
 // for a MIN or MAX. That of an ENUM or SET is a text, or of its type where the server
 // keeps groups in a table of its own, which depends on its plan as well: on whether
-// the keys of a node are constant, for one. Measured on MariaDB 10.11.
+// the keys of a node are constant, for one. That of an expression over a YEAR is an INT
+// or a BIGINT in the same way. Measured on MariaDB 10.11.
 func WiderType(a, b string, extreme bool) (wider string, ok bool) {
 	if a == b {
 		return a, true
@@ -23,7 +26,11 @@ func WiderType(a, b string, extreme bool) (wider string, ok bool) {
 			return kind, true
 		}
 	}
-	for _, kind := range [][]string{textTypes, byteTypes} {
+	kinds := [][]string{textTypes, byteTypes}
+	if extreme {
+		kinds = append(kinds, intTypes, uintTypes)
+	}
+	for _, kind := range kinds {
 		i, j := -1, -1
 		for n, name := range kind {
 			if name == a {

@@ -21,11 +21,13 @@ func TestWiderTypeIsOfOneKind(t *testing.T) {
 	}
 }
 
-func TestWiderTypeOfAnExtremeTakesAnEnumForAText(t *testing.T) {
+func TestWiderTypeOfAnExtremeFollowsThePlans(t *testing.T) {
 	for _, test := range []struct{ a, b, want string }{
 		{"ENUM", "VARCHAR", "ENUM"},
 		{"SET", "VARCHAR", "SET"},
 		{"CHAR", "VARCHAR", "VARCHAR"},
+		{"UNSIGNED INT", "UNSIGNED BIGINT", "UNSIGNED BIGINT"},
+		{"INT", "UNSIGNED INT", ""},
 		{"ENUM", "SET", ""},
 		{"ENUM", "BIGINT", ""},
 	} {
