@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -37,26 +38,37 @@ func (h *heap) sample() { h.most = max(h.most, h.now()) }
 func (h *heap) growth() uint64 { return max(h.most, h.before) - h.before }
 
 // TestStreamedRowsTakeLittleMemory: of sixteen nodes' rows one each is held, with
-// what the driver reads ahead, however many there are and are skipped.
+// what the driver reads ahead, however many there are and are skipped. All of them
+// would take several times the bound.
 func TestStreamedRowsTakeLittleMemory(t *testing.T) {
 	const bound = 16 * mebi
 	c := sharedCluster(t)
-	a := c.open(t, c.config(tables, 2*tables))
+	a, inTurn := c.open(t, c.config(tables, 2*tables)), c.open(t, c.config(1, 2))
+	pad := "pad"
+	if !long {
+		pad = "REPEAT(pad, 16) AS pad" // few rows, each of a kilobyte
+	}
 	for name, tt := range map[string]struct {
 		query string
 		want  int
 		order func(last, id int64) bool // reports whether id may follow last
 	}{
-		"iterate":      {"SELECT * FROM t_row", c.rows, nil},
-		"ordered":      {"SELECT * FROM t_row ORDER BY id", c.rows, func(last, id int64) bool { return id == last+1 }},
-		"by text":      {"SELECT * FROM t_row ORDER BY name, id DESC", c.rows, nil},
-		"not selected": {"SELECT id FROM t_row ORDER BY g, id", c.rows, nil},
-		"paged deep":   {fmt.Sprintf("SELECT * FROM t_row ORDER BY id DESC LIMIT 10 OFFSET %d", c.rows-15), 10, func(last, id int64) bool { return last == 0 && id == 15 || id == last-1 }},
-		"skipped":      {fmt.Sprintf("SELECT * FROM t_row LIMIT 100 OFFSET %d", c.rows-100), 100, nil},
+		"iterate":      {"SELECT id, g, name, " + pad + " FROM t_row", c.rows, nil},
+		"in turn":      {"SELECT id, g, name, " + pad + " FROM t_row", c.rows, nil},
+		"ordered":      {"SELECT id, g, name, " + pad + " FROM t_row ORDER BY id", c.rows, func(last, id int64) bool { return id == last+1 }},
+		"by text":      {"SELECT id, g, name, " + pad + " FROM t_row ORDER BY name, id DESC", c.rows, nil},
+		"not selected": {"SELECT id, " + pad + " FROM t_row ORDER BY g, id", c.rows, nil},
+		"groups":       {"SELECT id + 0 AS k, COUNT(*), MAX(" + strings.TrimSuffix(pad, " AS pad") + ") FROM t_row GROUP BY k", c.rows, func(last, id int64) bool { return id == last+1 }},
+		"paged deep":   {fmt.Sprintf("SELECT id, g, name, %s FROM t_row ORDER BY id DESC LIMIT 10 OFFSET %d", pad, c.rows-15), 10, func(last, id int64) bool { return last == 0 && id == 15 || id == last-1 }},
+		"skipped":      {fmt.Sprintf("SELECT id, g, name, %s FROM t_row LIMIT 100 OFFSET %d", pad, c.rows-100), 100, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
+			on := a
+			if name == "in turn" {
+				on = inTurn
+			}
 			h := newHeap()
-			rows := a.query(t.Context(), t, tt.query)
+			rows := on.query(t.Context(), t, tt.query)
 			n, last, wrong := 0, int64(0), 0
 			columns, err := rows.Columns()
 			if err != nil {
