@@ -62,7 +62,7 @@ func (t *table) ddl(actual string) string {
 	return b.String() + "PRIMARY KEY (" + t.primary + "))"
 }
 
-// The sharding values leave a node of three and a node of four empty.
+// The sharding values leave a data source of four empty, and two of eight.
 var users = []any{
 	-12, -9, -7, -4, -3, -1, 0, 3, 5, 8, 9, 11, 12, 15, 17, 20,
 	int64(1)<<53 + 1, int64(1) << 53, int64(math.MinInt64) + 3, int64(math.MaxInt64) - 7,
