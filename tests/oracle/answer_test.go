@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -43,14 +44,17 @@ func read(rows *sql.Rows, err error) answer {
 	return a
 }
 
-// round cuts floats to a number of digits: a sum of floats depends on the order
-// in which the server reads the rows.
-func (a answer) round(digits int) answer {
+// digitsOfFloats are those in which floats have to be alike: 1e-12 of their value.
+const digitsOfFloats = 13
+
+// round cuts floats, multiplied by a factor, to the digits that are compared: a sum of
+// floats depends on the order in which the server reads the rows.
+func (a answer) round(factor float64) answer {
 	a = a.clone()
 	for _, r := range a.rows {
 		for i, v := range r {
 			if x, ok := v.(float64); ok {
-				r[i], _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64)
+				r[i], _ = strconv.ParseFloat(strconv.FormatFloat(x*factor, 'g', digitsOfFloats, 64), 64)
 			}
 		}
 	}
@@ -97,13 +101,17 @@ func refused(err error) (reason string, ok bool) {
 // it does not. The last column of everything, the answer without LIMIT, is the
 // place of a row in the order; rows of one place may come in any order.
 func (q *query) differ(want, got, everything answer) string {
-	// Two floats that are almost one may be on two sides of where digits are cut:
-	// then they are one when cut elsewhere.
-	difference := q.differWithin(want.round(13), got.round(13), everything.round(13))
+	difference := q.differWithin(want.round(1), got.round(1), everything.round(1))
 	if difference == "" {
 		return ""
 	}
-	return q.differWithin(want.round(12), got.round(12), everything.round(12))
+	// Two floats that are almost one may be on two sides of where digits are cut:
+	// then they are one when cut elsewhere.
+	const elsewhere = 1 / math.Pi
+	if q.differWithin(want.round(elsewhere), got.round(elsewhere), everything.round(elsewhere)) == "" {
+		return ""
+	}
+	return difference
 }
 
 // differWithin compares answers that it may change.
@@ -150,11 +158,16 @@ func (q *query) differWithin(want, got, everything answer) string {
 	return q.differInOrder(g, everything)
 }
 
-// otherError says how an error of a server differs from that of the unsharded
-// one. The plugin's own errors come before a server is asked.
+// otherError says how an error differs from that of the unsharded database. What the
+// plugin refuses is none of them.
 func otherError(want, got error) string {
 	var w, g *mysql.MySQLError
-	if errors.As(want, &w) && errors.As(got, &g) && w.Number != g.Number && !(mixes(w) && mixes(g)) {
+	switch {
+	case !errors.As(want, &w): // of the driver, before the server was asked
+		return ""
+	case !errors.As(got, &g):
+		return fmt.Sprintf("an error of no server instead of %d:\n  single  %v\n  sharded %v", w.Number, want, got)
+	case w.Number != g.Number && !(mixes(w) && mixes(g)):
 		return fmt.Sprintf("an error %d instead of %d:\n  single  %v\n  sharded %v", g.Number, w.Number, want, got)
 	}
 	return ""

@@ -269,6 +269,7 @@ func judgeBuilt(ctx context.Context, clusters []*cluster, plain map[*pair]*gorm.
 			case (wantErr == nil) != (gotErr == nil), errors.Is(wantErr, gorm.ErrRecordNotFound) != errors.Is(gotErr, gorm.ErrRecordNotFound):
 				difference = fmt.Sprintf("error %v instead of %v", gotErr, wantErr)
 			case wantErr != nil:
+				difference = otherError(wantErr, gotErr)
 			case b.rows:
 				q := &query{statement: text, folded: l.has[featGroup]}
 				q.outline()

@@ -244,9 +244,6 @@ func (c *cluster) check(ctx context.Context, q query, a asked, protocol string, 
 		r.count(prof, at, l, wrong)
 	case a.want.err != nil:
 		r.count(prof, at, l, failed)
-		if len(units) == 0 && got.err != nil && strings.Contains(got.err.Error(), "sharding") {
-			r.note("an error of ours where the server fails, too")
-		}
 	default:
 		r.count(prof, at, l, answered)
 	}

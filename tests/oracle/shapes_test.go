@@ -81,8 +81,11 @@ func (g *generator) aggregated(s *scope) fragment {
 		return f(one(g, "SUM(", "sum("), n, ")")
 	case k < 58 && number:
 		return f("AVG(", n, ")")
-	case k < 84:
+	case k < 83:
 		return f(one(g, "MIN(", "MAX("), n, ")")
+	case k < 84:
+		// The elements are in no order: their number is compared, or they are alike.
+		return f(one(g, "JSON_ARRAYAGG(1)", "JSON_OBJECTAGG('k', 'v')", "JSON_LENGTH(JSON_ARRAYAGG("+g.name(s, src, src.columns[0].name)+"))"))
 	case k < 87:
 		return f(one(g, "COUNT", "SUM", "AVG", "MIN", "MAX"), "(DISTINCT ", one(g, g.name(s, src, src.columns[0].name), n), ")")
 	case k < 89:

@@ -104,10 +104,10 @@ func ranked(p fragment) fragment {
 	case *ast.SelectStmt:
 		return rankedSelect(n, p.args)
 	case *ast.SetOprStmt:
-		by := n.OrderBy
+		by, limited := n.OrderBy, n.Limit != nil
 		n.OrderBy, n.Limit = nil, nil
 		if by == nil {
-			return fragment{}
+			return placeless(n, p.args, limited)
 		}
 		var names []string
 		for _, item := range by.Items {
@@ -141,6 +141,15 @@ func overall(all fragment, names []string) fragment {
 	return f("SELECT d_.*, DENSE_RANK() OVER (ORDER BY ", strings.Join(names, ", "), ") FROM (", all, ") d_")
 }
 
+// placeless gives all rows one place, where LIMIT may take any of them.
+func placeless(n ast.StmtNode, args []any, limited bool) fragment {
+	all, ok := restored(n, args)
+	if !ok || !limited {
+		return fragment{} // rows are compared without their places
+	}
+	return f("SELECT d_.*, 1 FROM (", all, ") d_")
+}
+
 // setColumn names the column of a UNION's result that an item of ORDER BY means.
 func setColumn(n *ast.SetOprStmt, e ast.ExprNode) (string, bool) {
 	switch e := e.(type) {
@@ -163,11 +172,14 @@ func setColumn(n *ast.SetOprStmt, e ast.ExprNode) (string, bool) {
 }
 
 func rankedSelect(n *ast.SelectStmt, args []any) fragment {
-	by := n.OrderBy
+	by, limited := n.OrderBy, n.Limit != nil
 	n.OrderBy, n.Limit, n.LockInfo = nil, nil, nil
 	grouped := n.GroupBy != nil || holdsAggregates(n)
-	if n.Kind != ast.SelectStmtKindSelect || by == nil && grouped || n.Fields == nil {
+	if n.Kind != ast.SelectStmtKindSelect || n.Fields == nil {
 		return fragment{}
+	}
+	if by == nil && (grouped || n.Distinct) {
+		return placeless(n, args, limited)
 	}
 	if by == nil || len(by.Items) == 0 {
 		if n.Distinct {
