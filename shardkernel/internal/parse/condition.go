@@ -2,6 +2,7 @@ package parse
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -322,7 +323,7 @@ func (c *conditions) columnIsNull(col Column) *Cond {
 
 func (c *conditions) between(e *ast.BetweenExpr) *Cond {
 	col := columnOf(e.Expr)
-	if col == nil || !isConstant(e.Left) || !isConstant(e.Right) {
+	if col == nil || !isConstant(e.Left) || !isConstant(e.Right) || collates(e.Left) || collates(e.Right) {
 		return openCond
 	}
 	if isNullLiteral(e.Left) || isNullLiteral(e.Right) {
@@ -339,7 +340,7 @@ func (c *conditions) in(e *ast.PatternInExpr, top bool) *Cond {
 	if sub, ok := e.Sel.(*ast.SubqueryExpr); ok {
 		c.noteTrue(sub.Query)
 	}
-	if e.Sel != nil || len(e.List) == 0 {
+	if e.Sel != nil || len(e.List) == 0 || slices.ContainsFunc(e.List, collates) {
 		return openCond
 	}
 	out := &Cond{Top: top}
@@ -381,6 +382,31 @@ func (c *conditions) in(e *ast.PatternInExpr, top bool) *Cond {
 	c.locateList(out, e, len(out.Tuples))
 	return out
 }
+
+// collates reports whether COLLATE occurs in an expression. Beside others, as in an IN
+// list, its collation is the one in which all of them are compared.
+func collates(e ast.ExprNode) bool {
+	switch e.(type) {
+	case *test_driver.ValueExpr, *test_driver.ParamMarkerExpr:
+		return false
+	}
+	var f collationFinder
+	walk(&f, e)
+	return f.found
+}
+
+type collationFinder struct{ found bool }
+
+// Enter implements ast.Visitor.
+func (f *collationFinder) Enter(n ast.Node) (ast.Node, bool) {
+	if _, ok := n.(*ast.SetCollationExpr); ok {
+		f.found = true
+	}
+	return n, f.found
+}
+
+// Leave implements ast.Visitor.
+func (f *collationFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // locateList sets the spans of an IN list of n elements. A list whose place is
 // not certain cannot be split.
