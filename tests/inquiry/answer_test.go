@@ -216,6 +216,15 @@ func TestMaintenanceReachesEveryNode(t *testing.T) {
 	}
 }
 
+func TestNoConditionIsMissedInAQuestionAboutAllTables(t *testing.T) {
+	s := newShop(t)
+	_, plugin, _ := s.sharded(t, s.config("shop"))
+	p, err := plugin.Preview(t.Context(), "SHOW TABLES")
+	if err != nil || len(p.Units) < 2 || len(p.Warnings) != 0 {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
 func TestWhatCannotBeAnsweredIsRefusedUnsent(t *testing.T) {
 	s := newShop(t)
 	db, _, trace := s.sharded(t, s.config("shop"))

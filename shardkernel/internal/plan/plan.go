@@ -121,6 +121,7 @@ type Execution struct {
 	// that neither locks rows nor depends on a session.
 	Replica bool
 	DDL     bool // defines tables: every unit commits by itself
+	Inquiry bool // asks about tables instead of rows, which no condition narrows
 	// Touched are the columns, keys and constraints, in lower case, that a DDL
 	// statement is about; none where it is about the whole table.
 	Touched []string

@@ -20,7 +20,7 @@ func (e *Execution) Warnings() []string {
 	if e.DDL {
 		return append(out, fmt.Sprintf("%d statements take effect one by one: after a failure some nodes are done, and the same statement is to be repeated", len(e.Units)))
 	}
-	if e.Kind == KindAllNodes {
+	if e.Kind == KindAllNodes && !e.Inquiry {
 		out = append(out, fmt.Sprintf("no condition on a sharding column: all %d nodes are asked", len(e.Units)))
 	}
 	if e.Write {

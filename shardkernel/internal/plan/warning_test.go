@@ -13,6 +13,7 @@ func TestWarningsNameWhatSeveralNodesCost(t *testing.T) {
 	}{
 		"one node":   {Execution{Kind: KindAllNodes, Units: two[:1], Write: true}, nil},
 		"scatter":    {Execution{Kind: KindAllNodes, Units: two, Merge: &Merge{}}, []string{"no condition on a sharding column: all 2 nodes are asked"}},
+		"all tables": {Execution{Kind: KindAllNodes, Units: two, Inquiry: true, Merge: &Merge{}}, nil},
 		"definition": {Execution{Kind: KindAllNodes, Units: two, Write: true, DDL: true, Merge: &Merge{}}, []string{"2 statements take effect one by one: after a failure some nodes are done, and the same statement is to be repeated"}},
 		"write over data sources": {
 			Execution{Kind: KindStandard, Units: two, Write: true},

@@ -14,7 +14,7 @@ import (
 // their rows become those of the logical schema.
 func Inquire(q *parse.Inquiry, answer *route.Answer, args []any, d *dialect.Dialect) *plan.Execution {
 	ex := &plan.Execution{
-		Kind: answer.Kind, Reason: answer.Reason, Query: true, Units: make([]plan.Unit, len(answer.Asking)),
+		Kind: answer.Kind, Reason: answer.Reason, Query: true, Inquiry: true, Units: make([]plan.Unit, len(answer.Asking)),
 		DDL: q.Kind == parse.InquiryMaintain, // which commits, as DDL does
 	}
 	if answer.Whole {
