@@ -41,10 +41,21 @@ func readDocument(data []byte, format string) (document, error) {
 }
 
 // quoted finds what a reader's message quotes from the document, which may be
-// part of a password. Single characters, as in `expected ','`, tell nothing.
-var quoted = regexp.MustCompile("`[^`]*`|'[^']{2,}'|\"[^\"]{2,}\"")
+// part of a password. Single characters, as in `expected ',' or '}'`, tell nothing;
+// they are found as well, so that the text between two of them is not.
+var (
+	quoted = regexp.MustCompile(`'\\?.?'|"\\?.?"|` + "`[^`]*`" + `|'[^']{2,}'|"[^"]{2,}"`)
+	single = regexp.MustCompile(`^(?:'\\?.?'|"\\?.?")$`)
+)
 
-func withoutContent(message string) string { return quoted.ReplaceAllString(message, hidden) }
+func withoutContent(message string) string {
+	return quoted.ReplaceAllStringFunc(message, func(part string) string {
+		if single.MatchString(part) {
+			return part
+		}
+		return hidden
+	})
+}
 
 func readYAML(data []byte) (document, error) {
 	root, err := parseYAML(data)

@@ -118,6 +118,23 @@ func TestNoErrorShowsAPassword(t *testing.T) {
 	}
 }
 
+func TestAReadersMessageKeepsTheCharactersItExpects(t *testing.T) {
+	_, err := Parse([]byte("sharding:\n  tables:\n    t_order: {actualDataNodes: ds${0..1}.t_order}\n"), "yaml")
+	if err == nil || !strings.Contains(err.Error(), "did not find expected ',' or '}'") {
+		t.Errorf("%v", err)
+	}
+	for message, want := range map[string]string{
+		`expected ',' or ']' before 'secret'`:             `expected ',' or ']' before ***`,
+		`invalid character '\'' in "secret"`:              `invalid character '\'' in ***`,
+		`character ''' before '' and 'secret'`:            `character ''' before '' and ***`,
+		"cannot unmarshal `it's` into \"\" or \"secret\"": `cannot unmarshal *** into "" or ***`,
+	} {
+		if got := withoutContent(message); got != want {
+			t.Errorf("%s\n is shown as %s\n      want %s", message, got, want)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, format := range []string{"yaml", "json", "toml"} {
 		data, err := os.ReadFile(filepath.Join("testdata", "valid."+format))
