@@ -23,7 +23,7 @@ type grouping struct {
 	keys       []*operand
 	aggregates []newFold
 	computed   []computedColumn
-	having     *surely // nil: every group
+	having     *having
 	order      sortKeys
 
 	byKey  map[string]*group
@@ -67,10 +67,8 @@ func newGrouping(recipe *plan.Merge, head *header, in *inputs, memory *account) 
 			return nil, err
 		}
 	}
-	if recipe.Having != nil {
-		if g.having, err = newSurely(head, recipe.Having, true); err != nil {
-			return nil, err
-		}
+	if g.having, err = newHaving(head, recipe.Having); err != nil {
+		return nil, err
 	}
 	g.order, err = newSortKeys(head, recipe.OrderBy)
 	return g, err
@@ -182,13 +180,9 @@ func (g *grouping) compute(row []driver.Value) (bool, error) {
 		}
 		values[i] = heldAs(values[i], c.column, row[c.index])
 	}
-	keep := true
-	if g.having != nil {
-		v, err := g.having.eval(row)
-		if err != nil {
-			return false, err
-		}
-		keep = v.isTrue()
+	keep, err := g.having.passes(row)
+	if err != nil {
+		return false, err
 	}
 	for i, v := range values {
 		row[g.computed[i].index] = v
