@@ -158,6 +158,26 @@ func (c *cluster) open(t testing.TB, cfg *config.Config, options ...sharding.Opt
 	return a
 }
 
+// connect opens a number of connections of each pool, one after the other. A server
+// gives up a client that is too busy to answer its greeting.
+func (a *app) connect(t testing.TB, each int) {
+	t.Helper()
+	for _, pool := range a.pools {
+		conns := make([]*sql.Conn, each)
+		for i := range conns {
+			var err error
+			if conns[i], err = pool.Conn(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, conn := range conns {
+			if err := conn.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 // idle waits until no pool has a connection in use.
 func (a *app) idle(t testing.TB) {
 	t.Helper()

@@ -117,6 +117,7 @@ func TestBufferedMergesStayUnderTheProcessCap(t *testing.T) {
 	const statements, each, limit = 64, 65_000, 512 * mebi
 	c := sharedCluster(t)
 	a := c.open(t, c.config(1, statements))
+	a.connect(t, statements)
 	h := newHeap()
 	var mu sync.Mutex
 	var open []*sql.Rows
