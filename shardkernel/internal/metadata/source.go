@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,6 +86,9 @@ func (s *Settings) read(ctx context.Context, db *sql.DB) error {
 	if err := rows.Err(); err != nil {
 		return err
 	}
+	if err := s.checkLimit(); err != nil {
+		return err
+	}
 	s.Version = s.variables["version"]
 	s.Flavour = "MySQL"
 	if isMariaDB(s.Version) || isMariaDB(s.variables["version_comment"]) {
@@ -105,6 +109,20 @@ func (s *Settings) read(ctx context.Context, db *sql.DB) error {
 	packet, err := s.number("max_allowed_packet")
 	s.MaxAllowedPacket = int64(packet)
 	return err
+}
+
+// checkLimit refuses a sql_select_limit: every node would cut its own rows, also
+// those that a merge needs or another data source is given. It cuts the variables
+// off as well, of which the version is among the last.
+func (s *Settings) checkLimit() error {
+	limit, err := strconv.ParseUint(s.variables["sql_select_limit"], 10, 64)
+	if _, complete := s.variables["version"]; complete && (err != nil || limit >= math.MaxUint32) {
+		return nil
+	}
+	return &fault.ConfigError{
+		Path: "dataSources." + s.DataSource, Reason: "sql_select_limit is set: every node would cut its own rows",
+		Remedy: "set sql_select_limit=DEFAULT in the DSN or on the server, and use LIMIT",
+	}
 }
 
 func (s *Settings) number(name string) (int, error) {

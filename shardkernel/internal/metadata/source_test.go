@@ -55,12 +55,25 @@ func TestModesThatChangeTheMeaningOfAStatementAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	for _, limit := range []string{"0", "10", "1000000"} {
+		if _, err := check(t, "ds1", map[string]string{"sql_select_limit": limit}); !errors.Is(err, fault.ErrConfig) || !strings.Contains(err.Error(), "sql_select_limit") {
+			t.Errorf("sql_select_limit %s: %v", limit, err)
+		}
+	}
 	s, err := check(t, "ds1", map[string]string{"lower_case_table_names": "1"})
 	if err != nil || s.LowerCaseTableNames != 1 || s.DivPrecisionIncrement != 4 {
 		t.Errorf("the defaults: %+v, %v", s, err)
 	}
 	if _, err := check(t, "ds1", map[string]string{"div_precision_increment": ""}); err == nil {
 		t.Error("a server without div_precision_increment was accepted")
+	}
+}
+
+// A server cuts off what it says of its variables, too.
+func TestAListOfVariablesThatIsCutOffIsNoticed(t *testing.T) {
+	db, _ := open(t, answer{query: "SHOW SESSION VARIABLES", rows: [][]driver.Value{{"character_set_client", "utf8mb4"}}})
+	if _, err := CheckSource(context.Background(), "ds1", db, dialect.MySQL); !errors.Is(err, fault.ErrConfig) || !strings.Contains(err.Error(), "sql_select_limit") {
+		t.Errorf("err = %v", err)
 	}
 }
 
@@ -88,7 +101,6 @@ func TestServersMustAgree(t *testing.T) {
 		"max_sort_length":      {map[string]string{"max_sort_length": "64"}, false},
 		"group_concat_max_len": {map[string]string{"group_concat_max_len": "1024"}, false},
 		"isolation":            {map[string]string{"tx_isolation": "READ-COMMITTED"}, false},
-		"row limit":            {map[string]string{"sql_select_limit": "10"}, false},
 	} {
 		other, err := check(t, "ds1", c.change)
 		if err != nil {
