@@ -96,20 +96,20 @@ func TestTheJudgeSeesEveryDifferenceOfAWrite(t *testing.T) {
 	for name, tt := range map[string]struct {
 		want, got outcome
 		last      bool
-		units     int
+		several   bool
 		differ    string
 	}{
-		"alike":                        {outcome{affected: 2}, outcome{affected: 2, last: 7}, false, 2, ""},
-		"rows affected":                {outcome{affected: 2}, outcome{affected: 4}, false, 2, "4 rows affected instead of 2"},
-		"last insert id":               {outcome{affected: 1, last: 7}, outcome{affected: 1, last: 14}, true, 1, "last insert id 14 instead of 7"},
-		"rows that are returned":       {outcome{rows: []string{"a"}}, outcome{rows: []string{"b"}}, false, 1, "RETURNING"},
-		"done for an error":            {outcome{err: failure(1062).err}, outcome{affected: 1}, false, 1, "done where"},
-		"an error":                     {outcome{affected: 1}, outcome{err: failure(1062).err}, false, 1, "an error"},
-		"another error":                {outcome{err: failure(1062).err}, outcome{err: failure(1048).err}, false, 1, "an error 1048 instead of 1062"},
-		"that of another row of many":  {outcome{err: failure(1062).err}, outcome{err: failure(1048).err}, false, 2, ""},
-		"a panic where both have none": {outcome{err: failure(1062).err}, outcome{err: errors.New("panic: x")}, false, 2, "panic"},
+		"alike":                        {outcome{affected: 2}, outcome{affected: 2, last: 7}, false, true, ""},
+		"rows affected":                {outcome{affected: 2}, outcome{affected: 4}, false, true, "4 rows affected instead of 2"},
+		"last insert id":               {outcome{affected: 1, last: 7}, outcome{affected: 1, last: 14}, true, false, "last insert id 14 instead of 7"},
+		"rows that are returned":       {outcome{rows: []string{"a"}}, outcome{rows: []string{"b"}}, false, false, "RETURNING"},
+		"done for an error":            {outcome{err: failure(1062).err}, outcome{affected: 1}, false, false, "done where"},
+		"an error":                     {outcome{affected: 1}, outcome{err: failure(1062).err}, false, false, "an error"},
+		"another error":                {outcome{err: failure(1062).err}, outcome{err: failure(1048).err}, false, false, "an error 1048 instead of 1062"},
+		"that of another row of many":  {outcome{err: failure(1062).err}, outcome{err: failure(1048).err}, false, true, ""},
+		"a panic where both have none": {outcome{err: failure(1062).err}, outcome{err: errors.New("panic: x")}, false, true, "panic"},
 	} {
-		difference := tt.want.differ(tt.got, &write{last: tt.last}, tt.units)
+		difference := tt.want.differ(tt.got, &write{last: tt.last}, tt.several)
 		if !strings.HasPrefix(difference, tt.differ) || (tt.differ == "") != (difference == "") {
 			t.Errorf("%s: %q, want %q", name, difference, tt.differ)
 		}

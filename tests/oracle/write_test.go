@@ -310,13 +310,13 @@ func run(ctx context.Context, on execer, w *write, query string, args []any) (o 
 	return o
 }
 
-// differ says how an outcome differs from that on the unsharded database. Of several
-// bad rows on several nodes, any may be the one that a statement fails for.
-func (o *outcome) differ(got outcome, w *write, units int) string {
+// differ says how an outcome differs from that on the unsharded database. Where nodes
+// have a bad row each, any may be the one that a statement fails for.
+func (o *outcome) differ(got outcome, w *write, several bool) string {
 	switch {
 	case got.err != nil && strings.HasPrefix(got.err.Error(), "panic"):
 		return got.err.Error()
-	case o.err != nil && got.err != nil && units > 1:
+	case o.err != nil && got.err != nil && several:
 		return ""
 	case o.err != nil && got.err != nil:
 		return otherError(o.err, got.err)
@@ -388,7 +388,7 @@ func (c *cluster) step(ctx context.Context, g *generator, single, sharded execer
 		return "", w
 	}
 	want := run(ctx, single, &w, text, args)
-	if d := want.differ(got, &w, len(units)); d != "" {
+	if d := want.differ(got, &w, c.sources*c.tables > 1 && !w.last); d != "" {
 		return detail(d), w
 	}
 	if want.err != nil {
