@@ -2,7 +2,6 @@ package route
 
 import (
 	"fmt"
-	"reflect"
 
 	"github.com/gormshard/sharding/shardkernel/algorithm"
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
@@ -222,106 +221,6 @@ func shard(s *rule.Strategy, v algorithm.Value) (int, error) {
 		return 0, fmt.Errorf("algorithm %s gives target %d of %d", s.Algorithm, i, len(s.Targets))
 	}
 	return i, nil
-}
-
-func (e *evaluation) evalTuples(r *reference, x *expr) (set nodeSet, every bool) {
-	uniform := e.uniform(x.tuples)
-	if !uniform && e.inexact(x) {
-		return set, true
-	}
-	elements := make([]element, len(x.tuples))
-	for i, tuple := range x.tuples {
-		nodes, everyTuple := e.evalTuple(r, x.parts, tuple)
-		elements[i] = element{nodes: nodes, always: everyTuple || nodes.empty()}
-		every = every || everyTuple
-		set.unite(nodes)
-	}
-	if x.list != noList && uniform {
-		e.keepElements(x.list, elements)
-	}
-	return set, every
-}
-
-// uniform reports whether the tuples hold values of one type at each position.
-// The server compares a column with all of the list in one type, so a list of
-// several must not be shortened.
-func (e *evaluation) uniform(tuples [][]parse.Operand) bool {
-	for position := range tuples[0] {
-		class := operandOther
-		for i, tuple := range tuples {
-			arg, known := e.arg(&tuple[position])
-			c := classOf(arg)
-			if !known || c == operandOther || i > 0 && c != class {
-				return false
-			}
-			class = c
-		}
-	}
-	return true
-}
-
-// inexact reports whether a key is compared with an integer that a DOUBLE, which
-// is what the server compares a list of several types as, cannot tell from others.
-func (e *evaluation) inexact(x *expr) bool {
-	for _, tuple := range x.tuples {
-		for _, part := range x.parts {
-			arg, known := e.arg(&tuple[part.position])
-			if !known || classOf(arg) != operandInteger {
-				continue
-			}
-			v := reflect.ValueOf(arg)
-			if v.CanInt() && (v.Int() > maxExact || v.Int() < -maxExact) || v.CanUint() && v.Uint() > maxExact {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// maxExact is the last integer up to which a DOUBLE tells all of them apart, less
-// one: its neighbour beyond is shown as the same.
-const maxExact = 1<<53 - 1
-
-type operandClass uint8
-
-const (
-	operandOther operandClass = iota
-	operandInteger
-	operandText
-)
-
-func classOf(arg any) operandClass {
-	switch arg.(type) {
-	case int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64:
-		return operandInteger
-	case string:
-		return operandText
-	}
-	return operandOther
-}
-
-func (e *evaluation) evalTuple(r *reference, parts []part, tuple []parse.Operand) (set nodeSet, every bool) {
-	around := e.facts
-	if r.complex != nil {
-		e.facts = e.learnTuple(r, parts, tuple)
-	}
-	every = true
-	for _, part := range parts {
-		if part.position >= len(tuple) {
-			continue
-		}
-		var nodes nodeSet
-		column := e.column(r.rule, part.key)
-		switch {
-		case e.addValue(r, part.key, column, &tuple[part.position], &nodes):
-		case every:
-			set, every = nodes, false
-		default:
-			set.intersect(nodes)
-		}
-	}
-	e.facts = around
-	return set, every
 }
 
 func (e *evaluation) evalRange(r *reference, x *expr) (set nodeSet, every bool) {

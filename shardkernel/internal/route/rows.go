@@ -1,6 +1,7 @@
 package route
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/gormshard/sharding/shardkernel/internal/parse"
@@ -27,4 +28,116 @@ func (p *Program) mixesRows(args []any) bool {
 		}
 		return !value.Alike(values)
 	})
+}
+
+func (e *evaluation) evalTuples(r *reference, x *expr) (set nodeSet, every bool) {
+	uniform := e.uniform(x.tuples)
+	if !uniform && e.doubtful(x) {
+		return set, true
+	}
+	elements := make([]element, len(x.tuples))
+	for i, tuple := range x.tuples {
+		nodes, everyTuple := e.evalTuple(r, x.parts, tuple)
+		elements[i] = element{nodes: nodes, always: everyTuple || nodes.empty()}
+		every = every || everyTuple
+		set.unite(nodes)
+	}
+	if x.list != noList && uniform {
+		e.keepElements(x.list, elements)
+	}
+	return set, every
+}
+
+// uniform reports whether the tuples hold values of one type at each position.
+// The server compares a column with all of the list in one type, so a list of
+// several must not be shortened.
+func (e *evaluation) uniform(tuples [][]parse.Operand) bool {
+	for position := range tuples[0] {
+		class := operandOther
+		for i, tuple := range tuples {
+			arg, known := e.arg(&tuple[position])
+			c := classOf(arg)
+			if !known || c == operandOther || i > 0 && c != class {
+				return false
+			}
+			class = c
+		}
+	}
+	return true
+}
+
+// doubtful reports whether a list of several types may meet rows in which a key has
+// another value than the list: the server compares a text beside numbers as DOUBLE,
+// which an integer up to maxExact does not mind.
+func (e *evaluation) doubtful(x *expr) bool {
+	return slices.ContainsFunc(x.parts, func(part part) bool {
+		args, known := make([]any, 0, len(x.tuples)), true
+		exact := true
+		for _, tuple := range x.tuples {
+			arg, ok := e.arg(&tuple[part.position])
+			if known = known && ok; ok {
+				args = append(args, arg)
+				exact = exact && (arg == nil || isExact(arg))
+			}
+		}
+		return !exact && !(known && value.Alike(args))
+	})
+}
+
+// isExact reports whether an argument is an integer that a DOUBLE tells from others.
+func isExact(arg any) bool {
+	if classOf(arg) != operandInteger {
+		return false
+	}
+	v := reflect.ValueOf(arg)
+	if v.CanInt() {
+		return v.Int() <= maxExact && v.Int() >= -maxExact
+	}
+	return v.Uint() <= maxExact
+}
+
+// maxExact is the last integer up to which a DOUBLE tells all of them apart, less
+// one: its neighbour beyond is shown as the same.
+const maxExact = 1<<53 - 1
+
+type operandClass uint8
+
+const (
+	operandOther operandClass = iota
+	operandInteger
+	operandText
+)
+
+func classOf(arg any) operandClass {
+	switch arg.(type) {
+	case int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64:
+		return operandInteger
+	case string:
+		return operandText
+	}
+	return operandOther
+}
+
+func (e *evaluation) evalTuple(r *reference, parts []part, tuple []parse.Operand) (set nodeSet, every bool) {
+	around := e.facts
+	if r.complex != nil {
+		e.facts = e.learnTuple(r, parts, tuple)
+	}
+	every = true
+	for _, part := range parts {
+		if part.position >= len(tuple) {
+			continue
+		}
+		var nodes nodeSet
+		column := e.column(r.rule, part.key)
+		switch {
+		case e.addValue(r, part.key, column, &tuple[part.position], &nodes):
+		case every:
+			set, every = nodes, false
+		default:
+			set.intersect(nodes)
+		}
+	}
+	e.facts = around
+	return set, every
 }
