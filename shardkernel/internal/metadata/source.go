@@ -40,6 +40,7 @@ type Settings struct {
 var compared = []string{
 	"sql_mode", "time_zone", "character_set_client", "character_set_connection", "character_set_results", "collation_connection",
 	"lower_case_table_names", "div_precision_increment", "max_sort_length", "group_concat_max_len", "sql_select_limit", "transaction_isolation",
+	"default_week_format", "lc_time_names", "old_mode",
 }
 
 // refusedModes are the SQL modes under which a statement means something else

@@ -101,6 +101,8 @@ func TestServersMustAgree(t *testing.T) {
 		"max_sort_length":      {map[string]string{"max_sort_length": "64"}, false},
 		"group_concat_max_len": {map[string]string{"group_concat_max_len": "1024"}, false},
 		"isolation":            {map[string]string{"tx_isolation": "READ-COMMITTED"}, false},
+		"week format":          {map[string]string{"default_week_format": "3"}, false},
+		"names of days":        {map[string]string{"lc_time_names": "de_DE"}, false},
 	} {
 		other, err := check(t, "ds1", c.change)
 		if err != nil {
