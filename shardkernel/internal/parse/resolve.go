@@ -55,7 +55,7 @@ func (r *resolver) Enter(n ast.Node) (ast.Node, bool) {
 			b.noteEquated(r.block, n.L, n.R)
 		}
 	case *ast.PatternInExpr:
-		b.noteRows(n.List)
+		b.noteRows(r.block, n.List)
 		if len(n.List) == 1 {
 			b.noteEquated(r.block, n.Expr, n.List[0])
 		}

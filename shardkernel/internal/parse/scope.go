@@ -280,8 +280,8 @@ func operandsOf(e ast.ExprNode) []ast.ExprNode {
 }
 
 // noteRows notes what stands at the places of the rows of an IN list.
-func (b *builder) noteRows(list []ast.ExprNode) {
-	var places [][]Operand
+func (b *builder) noteRows(blk *block, list []ast.ExprNode) {
+	var places [][]RowValue
 	for _, e := range list {
 		row := rowOf(e)
 		if row == nil {
@@ -291,7 +291,11 @@ func (b *builder) noteRows(list []ast.ExprNode) {
 			if i == len(places) {
 				places = append(places, nil)
 			}
-			places[i] = append(places[i], b.listOperand(v))
+			value := RowValue{Operand: b.listOperand(v), Column: Column{Table: NoTable}}
+			if cn := columnOf(v); cn != nil && blk != nil {
+				value.Column = b.reach(blk, cn)
+			}
+			places[i] = append(places[i], value)
 		}
 	}
 	b.stmt.RowPlaces = append(b.stmt.RowPlaces, places...)

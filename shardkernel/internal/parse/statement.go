@@ -46,7 +46,7 @@ type Statement struct {
 	Members []ColumnPair
 	// RowPlaces holds what stands at each place of the rows of an IN list, such as the
 	// two 1 and the two 2 of (a, b) IN ((1, 2), (1, 2)).
-	RowPlaces [][]Operand
+	RowPlaces [][]RowValue
 	// Equated holds the constants of equalities that have or may have digits behind
 	// the point.
 	Equated []Equated
@@ -177,6 +177,12 @@ type Join struct {
 	// Equal holds the column equalities that stand as AND terms of ON, or come
 	// from USING.
 	Equal []ColumnPair
+}
+
+// RowValue is a value in a row: a constant, a column, or what is neither.
+type RowValue struct {
+	Operand
+	Column Column // of NoTable for what is none
 }
 
 // ColumnPair is the equality of two columns.

@@ -13,21 +13,45 @@ import (
 // DOUBLE, unless an index finds the rows of each by its own type. A hexadecimal literal
 // is a number beside a column that is NOT NULL, and a text beside one that may be NULL.
 // Measured on MariaDB 10.11.
-func (p *Program) mixesRows(args []any) bool {
-	return slices.ContainsFunc(p.stmt.RowPlaces, func(place []parse.Operand) bool {
+func (p *Program) mixesRows(in *Input) bool {
+	return slices.ContainsFunc(p.stmt.RowPlaces, func(place []parse.RowValue) bool {
 		values := make([]any, len(place))
-		for i, o := range place {
+		for i := range place {
+			o := &place[i]
 			switch _, isHex := o.Literal.([]byte); {
-			case o.Kind == parse.OperandParam && o.Param < len(args):
-				values[i] = args[o.Param]
-			case o.Kind != parse.OperandLiteral, isHex:
-				return true
-			default:
+			case o.Kind == parse.OperandParam && o.Param < len(in.Args):
+				values[i] = in.Args[o.Param]
+			case o.Kind == parse.OperandLiteral && !isHex:
 				values[i] = o.Literal
+			default:
+				v, ok := valueLike(p.known(o.Column, in.Meta))
+				if !ok && (isHex || len(place) > 1) {
+					return true
+				}
+				values[i] = v
 			}
 		}
 		return !value.Alike(values)
 	})
+}
+
+// valueLike returns a value that is compared as those of a column are, which may be
+// nil; ok is false where none is.
+func valueLike(c *value.Column) (v any, ok bool) {
+	if c == nil {
+		return nil, false
+	}
+	switch c.Class {
+	case value.ClassInteger:
+		return 0, true
+	case value.ClassDecimal:
+		return value.Decimal("0"), true
+	case value.ClassFloat:
+		return 0.0, true
+	case value.ClassText:
+		return "", true
+	}
+	return nil, false
 }
 
 func (e *evaluation) evalTuples(r *reference, x *expr) (set nodeSet, every bool) {
