@@ -31,7 +31,8 @@ type UnionKey struct {
 }
 
 // buildUnion fills Statement.Union. Set operations of another form are left out:
-// nested ones, INTERSECT and EXCEPT, those with WITH, VALUES or TABLE.
+// nested ones, INTERSECT and EXCEPT, those with WITH, VALUES or TABLE, and one block whose
+// ORDER BY is in parentheses and is the order of the LIMIT behind them.
 func (b *builder) buildUnion(n *ast.SetOprStmt) {
 	if n.With != nil || n.SelectList == nil || n.SelectList.With != nil {
 		return
@@ -63,6 +64,9 @@ func (b *builder) buildUnion(n *ast.SetOprStmt) {
 	}
 	selects := n.SelectList.Selects
 	if len(starts) != len(selects) || (order >= 0) != (n.OrderBy != nil) || (limit >= 0) != (n.Limit != nil) {
+		return
+	}
+	if branches := branchesOf(n.SelectList, nil); len(branches) == 1 && n.OrderBy == nil && branches[0].OrderBy != nil && branches[0].Limit == nil {
 		return
 	}
 	u := &Union{}
