@@ -323,7 +323,7 @@ func (c *conditions) columnIsNull(col Column) *Cond {
 
 func (c *conditions) between(e *ast.BetweenExpr) *Cond {
 	col := columnOf(e.Expr)
-	if col == nil || !isConstant(e.Left) || !isConstant(e.Right) || collates(e.Left) || collates(e.Right) {
+	if col == nil || !isConstant(e.Left) || !isConstant(e.Right) || c.collates(e.Left) || c.collates(e.Right) {
 		return openCond
 	}
 	if isNullLiteral(e.Left) || isNullLiteral(e.Right) {
@@ -340,7 +340,7 @@ func (c *conditions) in(e *ast.PatternInExpr, top bool) *Cond {
 	if sub, ok := e.Sel.(*ast.SubqueryExpr); ok {
 		c.noteTrue(sub.Query)
 	}
-	if e.Sel != nil || len(e.List) == 0 || slices.ContainsFunc(e.List, collates) {
+	if e.Sel != nil || len(e.List) == 0 || slices.ContainsFunc(e.List, c.collates) {
 		return openCond
 	}
 	out := &Cond{Top: top}
@@ -383,30 +383,41 @@ func (c *conditions) in(e *ast.PatternInExpr, top bool) *Cond {
 	return out
 }
 
-// collates reports whether COLLATE occurs in an expression. Beside others, as in an IN
-// list, its collation is the one in which all of them are compared.
-func collates(e ast.ExprNode) bool {
-	switch e.(type) {
-	case *test_driver.ValueExpr, *test_driver.ParamMarkerExpr:
-		return false
-	}
-	var f collationFinder
+// collates reports whether an expression decides how others beside it, as in an IN
+// list, are compared: by COLLATE, or as a text of utf8mb3 that utf8mb3 does not have,
+// such as N'😀', which MariaDB compares with a column beside other texts alone.
+func (c *conditions) collates(e ast.ExprNode) bool {
+	f := collationFinder{builder: c.builder}
 	walk(&f, e)
 	return f.found
 }
 
-type collationFinder struct{ found bool }
+type collationFinder struct {
+	builder *builder
+	found   bool
+}
 
 // Enter implements ast.Visitor.
 func (f *collationFinder) Enter(n ast.Node) (ast.Node, bool) {
-	if _, ok := n.(*ast.SetCollationExpr); ok {
+	switch n := n.(type) {
+	case *ast.SetCollationExpr:
 		f.found = true
+	case *test_driver.ValueExpr:
+		f.found = f.found || n.Kind() == test_driver.KindString && f.builder.isForeign(n)
 	}
 	return n, f.found
 }
 
 // Leave implements ast.Visitor.
 func (f *collationFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+// isForeign reports whether a text is said to be of utf8mb3 and has a character that
+// is not.
+func (b *builder) isForeign(e *test_driver.ValueExpr) bool {
+	beyond := strings.ContainsFunc(e.GetString(), func(r rune) bool { return r > 0xFFFF })
+	i := b.tokenOf(e)
+	return beyond && i >= 0 && (b.isWord(i, "_UTF8", "_UTF8MB3") || strings.HasPrefix(strings.ToUpper(b.raw(i)), "N"))
+}
 
 // locateList sets the spans of an IN list of n elements. A list whose place is
 // not certain cannot be split.
