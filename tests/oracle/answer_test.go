@@ -67,7 +67,7 @@ func fold(rows [][]any) {
 	for _, r := range rows {
 		for i, v := range r {
 			if text, ok := v.([]byte); ok {
-				s := strings.Trim(folder.Replace(strings.ToLower(string(text))), " ")
+				s := folder.Replace(strings.ToLower(string(text)))
 				if s == "-0" {
 					s = "0"
 				}
@@ -77,7 +77,7 @@ func fold(rows [][]any) {
 	}
 }
 
-var folder = strings.NewReplacer("á", "a", "ä", "a", "ae", "a", "ß", "s", "ss", "s", "ñ", "n", "ë", "e", "é", "e", "🎉", "😀", "\t", "", "\x01", "", "\x00", "")
+var folder = strings.NewReplacer("á", "a", "ä", "a", "ae", "a", "ß", "s", "ss", "s", "ñ", "n", "ë", "e", "é", "e", "🎉", "😀", " ", "", "\t", "", "\x01", "", "\x00", "")
 
 // refused reports whether an error is the plugin's own, before anything was sent.
 func refused(err error) (reason string, ok bool) {

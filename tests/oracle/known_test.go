@@ -131,6 +131,7 @@ var once = map[string]string{
 	"a list that one COLLATE makes case-insensitive as a whole":                  "SELECT name FROM tags WHERE name IN (_utf8mb4'Z' COLLATE utf8mb4_general_ci , 'b' , '1abc' , '😀') ORDER BY name",
 	"rows of IN with a text and a computed number at the place of a key":         "SELECT * FROM people IGNORE INDEX (PRIMARY) WHERE (login, login) IN ((n / 4, 'dave'), ('😀', CHAR_LENGTH(login)))",
 	"an illegal mix of collations in a part of a list of rows":                   "SELECT COUNT(ab.n) AS a0, MAX(n) AS a1 FROM tags ab WHERE (name, n) IN (('ß', 9), (N'😀', 2)) order by 1 desc, a0",
+	"OFFSET behind DISTINCT of a constant":                                       "SELECT DISTINCT 'x' AS c0, 1 + 1 FROM orders LIMIT 10 OFFSET 1",
 	"groups of texts that are longer than the server sorts by":                   "SELECT txt, COUNT(small), COUNT(DISTINCT LENGTH(title)) FROM orders AS uid GROUP BY uid.title, txt ORDER BY 3, txt ASC",
 	"the zeros of MIN and MAX of a ZEROFILL column, which are shown by the plan": "SELECT c10, COUNT(DISTINCT en), MAX(dz) AS a1, MIN(cbin) FROM kinds GROUP BY 1 ORDER BY MAX(dz) DESC, COUNT(DISTINCT en)",
 	"MIN of a ZEROFILL column without groups":                                    "SELECT MIN(dz), MAX(dz) FROM kinds",

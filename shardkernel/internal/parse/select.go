@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -43,6 +44,7 @@ func (b *builder) buildSelect(n *ast.SelectStmt) {
 		b.fail(b.refuse(c.sel, "the select list is not understood", "simplify it"))
 		return
 	}
+	sel.Alike = !slices.ContainsFunc(n.Fields.Fields, hasColumn)
 	if n.GroupBy != nil {
 		sel.Rollup = n.GroupBy.Rollup
 		to := c.next(c.group)
@@ -283,6 +285,33 @@ func hasAggregate(n ast.Node) bool {
 	walk(&f, n)
 	return f.found
 }
+
+// hasColumn reports whether an item of a select list may differ between rows.
+func hasColumn(f *ast.SelectField) bool {
+	if f.WildCard != nil {
+		return true
+	}
+	var c rowFinder
+	walk(&c, f.Expr)
+	return c.found
+}
+
+// rowFinder finds what is over the rows of a block itself.
+type rowFinder struct{ found bool }
+
+// Enter implements ast.Visitor.
+func (c *rowFinder) Enter(n ast.Node) (ast.Node, bool) {
+	switch n.(type) {
+	case *ast.SubqueryExpr:
+		return n, true
+	case *ast.ColumnNameExpr, *ast.AggregateFuncExpr, *ast.WindowFuncExpr:
+		c.found = true
+	}
+	return n, c.found
+}
+
+// Leave implements ast.Visitor.
+func (c *rowFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // byItems reads the items of GROUP BY or ORDER BY; clause and to bound the
 // clause's tokens.

@@ -323,7 +323,9 @@ type Select struct {
 	Start    int
 	From     Span
 	Distinct bool
-	Items    []Item
+	// Alike is true where all rows are the same, since no item is over a column.
+	Alike bool
+	Items []Item
 	// ItemsEnd is the byte offset behind the last item, where derived columns go.
 	ItemsEnd int
 	GroupBy  []ByItem

@@ -26,6 +26,9 @@ func (t *Template) severalSelects(e *plan.Execution, result *route.Result, args 
 	if err != nil {
 		return err
 	}
+	if s := t.stmt.Select; s.Distinct && s.Alike && r.merge.Offset > 0 {
+		return refuse("DISTINCT of constants with OFFSET", "MariaDB gives its one row whatever OFFSET says", "leave DISTINCT or OFFSET out")
+	}
 	e.Merge = &r.merge
 	for i := range result.Units {
 		u := &result.Units[i]
