@@ -55,8 +55,8 @@ func valueLike(c *value.Column) (v any, ok bool) {
 }
 
 func (e *evaluation) evalTuples(r *reference, x *expr) (set nodeSet, every bool) {
-	uniform := e.uniform(x.tuples)
-	if !uniform && e.doubtful(x) {
+	shortens := e.shortens(x.tuples)
+	if !shortens && e.doubtful(x) {
 		return set, true
 	}
 	elements := make([]element, len(x.tuples))
@@ -66,25 +66,22 @@ func (e *evaluation) evalTuples(r *reference, x *expr) (set nodeSet, every bool)
 		every = every || everyTuple
 		set.unite(nodes)
 	}
-	if x.list != noList && uniform {
+	if x.list != noList && shortens {
 		e.keepElements(x.list, elements)
 	}
 	return set, every
 }
 
-// uniform reports whether the tuples hold values of one type at each position.
-// The server compares a column with all of the list in one type, so a list of
-// several must not be shortened.
-func (e *evaluation) uniform(tuples [][]parse.Operand) bool {
-	for position := range tuples[0] {
-		class := operandOther
-		for i, tuple := range tuples {
-			arg, known := e.arg(&tuple[position])
-			c := classOf(arg)
-			if !known || c == operandOther || i > 0 && c != class {
+// shortens reports whether a server may be sent some of the tuples. It compares a
+// column with all of the list in one type, and looks for texts among those of several
+// rows by a search that misses some: with latin1_german2_ci, (8, 'ä') is found alone,
+// and not beside (3, 'ae'). Measured on MariaDB 10.11.
+func (e *evaluation) shortens(tuples [][]parse.Operand) bool {
+	for _, tuple := range tuples {
+		for i := range tuple {
+			if arg, known := e.arg(&tuple[i]); !known || !isInteger(arg) {
 				return false
 			}
-			class = c
 		}
 	}
 	return true
@@ -110,7 +107,7 @@ func (e *evaluation) doubtful(x *expr) bool {
 
 // isExact reports whether an argument is an integer that a DOUBLE tells from others.
 func isExact(arg any) bool {
-	if classOf(arg) != operandInteger {
+	if !isInteger(arg) {
 		return false
 	}
 	v := reflect.ValueOf(arg)
@@ -124,22 +121,12 @@ func isExact(arg any) bool {
 // one: its neighbour beyond is shown as the same.
 const maxExact = 1<<53 - 1
 
-type operandClass uint8
-
-const (
-	operandOther operandClass = iota
-	operandInteger
-	operandText
-)
-
-func classOf(arg any) operandClass {
+func isInteger(arg any) bool {
 	switch arg.(type) {
 	case int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64:
-		return operandInteger
-	case string:
-		return operandText
+		return true
 	}
-	return operandOther
+	return false
 }
 
 func (e *evaluation) evalTuple(r *reference, parts []part, tuple []parse.Operand) (set nodeSet, every bool) {
