@@ -136,6 +136,7 @@ var once = map[string]string{
 	"an illegal mix of collations in a part of a list of rows":                   "SELECT COUNT(ab.n) AS a0, MAX(n) AS a1 FROM tags ab WHERE (name, n) IN (('ß', 9), (N'😀', 2)) order by 1 desc, a0",
 	"OFFSET behind DISTINCT of a constant":                                       "SELECT DISTINCT 'x' AS c0, 1 + 1 FROM orders LIMIT 10 OFFSET 1",
 	"a row that MariaDB finds alone and not beside another":                      "SELECT `id`, MAX(t.`big`) AS a0, MIN(DISTINCT uid), MAX(clock) FROM `orders` AS t WHERE (uid, latin) IN ((8, 'ä'), (3, 'ae')) GROUP BY 1",
+	"an order by a NO PAD text with U+0000 at its end, of gathered rows":         "SELECT uid, id, label, amount FROM orders ORDER BY REPLACE(orders.flags, 'a', 'b') DESC, label ASC, amount ASC, orders.uid, orders.id",
 	"groups of texts that are longer than the server sorts by":                   "SELECT txt, COUNT(small), COUNT(DISTINCT LENGTH(title)) FROM orders AS uid GROUP BY uid.title, txt ORDER BY 3, txt ASC",
 	"the zeros of MIN and MAX of a ZEROFILL column, which are shown by the plan": "SELECT c10, COUNT(DISTINCT en), MAX(dz) AS a1, MIN(cbin) FROM kinds GROUP BY 1 ORDER BY MAX(dz) DESC, COUNT(DISTINCT en)",
 	"MIN of a ZEROFILL column without groups":                                    "SELECT MIN(dz), MAX(dz) FROM kinds",

@@ -37,16 +37,25 @@ const argumentMark = "\ue000%d\ue001"
 
 var argumentMarks = regexp.MustCompile("\ue000([0-9]+)\ue001")
 
-// numbering puts numbered marks in the place of parameter markers. Nodes are not
-// visited in the order of the text.
+// numbering puts numbered marks in the place of parameter markers, and the text in that
+// of hexadecimal and bit literals: 0x09 is a number beside numbers, and x'09' is not.
+// Nodes are not visited in the order of the text.
 type numbering struct {
+	text    string
 	offsets []int // of the markers in the text; to be sorted between two visits
 	sorted  bool
 }
 
 func (m *numbering) Enter(n ast.Node) (ast.Node, bool) { return n, false }
 
+var zeroLiteral = regexp.MustCompile(`^0[xb][0-9a-fA-F]+`)
+
 func (m *numbering) Leave(n ast.Node) (ast.Node, bool) {
+	if v, ok := n.(*test_driver.ValueExpr); ok && v.Kind() == test_driver.KindBinaryLiteral {
+		if typed := zeroLiteral.FindString(m.text[min(v.OriginTextPosition(), len(m.text)):]); typed != "" {
+			return &verbatim{v, typed}, true
+		}
+	}
 	p, ok := n.(*test_driver.ParamMarkerExpr)
 	switch {
 	case !ok:
@@ -66,7 +75,7 @@ func parsed(p fragment) (ast.StmtNode, bool) {
 	if err != nil || len(nodes) != 1 {
 		return nil, false
 	}
-	var m numbering
+	m := numbering{text: text}
 	nodes[0].Accept(&m)
 	slices.Sort(m.offsets)
 	m.sorted = true
