@@ -48,6 +48,10 @@ func (k *Kernel) answered(ctx context.Context, s *Session, ex *plan.Execution, f
 	if refusal == nil || !from.reads(ex) {
 		return rows, refusal
 	}
+	var u *fault.UnsupportedError
+	if errors.As(refusal, &u) && u.ByPlan {
+		return nil, refusal
+	}
 	for err := refusal; errors.Is(err, fault.ErrUnsupported); {
 		next := formOf(ex) + 1
 		if next == noForm {

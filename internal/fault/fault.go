@@ -67,6 +67,9 @@ type UnsupportedError struct {
 	Reason string // why the shards' answers cannot be combined
 	Remedy string // what the caller can change
 	Err    error  // the cause, such as a parser error; may be nil
+	// ByPlan is true where no other way of asking the shards is exact either, since
+	// one server itself gives an answer that depends on its plan.
+	ByPlan bool
 }
 
 func (e *UnsupportedError) Error() string {

@@ -297,9 +297,11 @@ func power10(n int) *big.Int {
 }
 
 func tooManyDigits(clause string) error {
-	return fault.Unsupported(clause,
-		"the result has more than "+strconv.Itoa(maxDecimalDigits)+" digits, which the servers round differently",
-		"convert the argument to DOUBLE, or to a DECIMAL of a smaller scale")
+	return &fault.UnsupportedError{
+		Clause: clause, ByPlan: true,
+		Reason: "the result has more than " + strconv.Itoa(maxDecimalDigits) + " digits, which the servers round differently",
+		Remedy: "convert the argument to DOUBLE, or to a DECIMAL of a smaller scale",
+	}
 }
 
 // extremeFold keeps the least or the greatest value. NULLs do not count.
