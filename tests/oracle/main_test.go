@@ -5,7 +5,8 @@
 //
 // A statement is made of a seed alone. ORACLE_N is the number of statements of
 // each kind, ORACLE_SEED the first seed, ORACLE_TIME how long to go on instead of
-// ORACLE_N; a failure prints the command that runs its statement again. See
+// ORACLE_N; with ORACLE_SAMPLE a SELECT is asked in one protocol and of two clusters
+// alone. A failure prints the command that runs its statement again. See
 // docs/oracle.md.
 package oracle_test
 

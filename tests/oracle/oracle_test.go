@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"os"
 	"regexp"
 	"runtime/debug"
 	"slices"
@@ -101,10 +102,27 @@ type asked struct {
 	doubtful func(how string) bool
 }
 
+// sampled is set where every statement is asked in one protocol and of two clusters,
+// which its seed chooses: a run makes several times as many statements then.
+var sampled = os.Getenv("ORACLE_SAMPLE") != ""
+
+// sample returns the clusters and protocols that a statement is asked of and in.
+func sample(clusters []*cluster, seed uint64) ([]*cluster, []string) {
+	if !sampled {
+		return clusters, protocols
+	}
+	n, turn := uint64(len(clusters)), seed/uint64(len(protocols))
+	first := turn % n
+	second := (first + 1 + turn/n%(n-1)) % n
+	return []*cluster{clusters[first], clusters[second]}, protocols[seed%uint64(len(protocols)):][:1]
+}
+
 // judge asks one query of the unsharded database and of every cluster, in every
 // protocol, and compares.
 func judge(ctx context.Context, clusters []*cluster, seed uint64, p profile, r *report) (problem string) {
-	g := newGenerator(seed, clusters[0].schema())
+	single := clusters[0]
+	clusters, protocols := sample(clusters, seed)
+	g := newGenerator(seed, single.schema())
 	q := g.queryOf(p)
 	way := g.IntN(ways)
 	text := q.statement.text()
@@ -115,8 +133,8 @@ func judge(ctx context.Context, clusters []*cluster, seed uint64, p profile, r *
 	}
 	q.outer = all[0].outer()
 	for _, protocol := range protocols {
-		a := clusters[0].reference(ctx, q, protocol, way)
-		contradictions := sync.OnceValue(func() []string { return clusters[0].contradictions(ctx, *q, a, protocol, way) })
+		a := single.reference(ctx, q, protocol, way)
+		contradictions := sync.OnceValue(func() []string { return single.contradictions(ctx, *q, a, protocol, way) })
 		a.doubtful = func(how string) bool { return slices.Contains(contradictions(), how) }
 		if a.everything.err != nil {
 			r.note("no order of the rows to compare with: " + a.everything.err.Error())
@@ -131,7 +149,7 @@ func judge(ctx context.Context, clusters []*cluster, seed uint64, p profile, r *
 			switch {
 			case difference == "":
 			case problem == "":
-				problem = difference + "\nreduced\n  " + reduce(ctx, clusters[0], clusters[i], q, protocol, way)
+				problem = difference + "\nreduced\n  " + reduce(ctx, single, clusters[i], q, protocol, way)
 			default:
 				first, _, _ := strings.Cut(difference, "\n")
 				problem += "\nalso " + first
