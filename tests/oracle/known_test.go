@@ -88,11 +88,11 @@ var (
 func plannedColumns(a, b []string) bool {
 	return slices.EqualFunc(a, b, func(a, b string) bool {
 		plain := func(s string) string {
-			s = wideInt.ReplaceAllString(s, " int scan=sql.NullInt64 ")
 			s = digits.ReplaceAllString(nullability.ReplaceAllString(s, ""), " decimal=")
 			return byteType.ReplaceAllString(textType.ReplaceAllString(s, " text "), " bytes ")
 		}
-		return plain(a) == plain(b)
+		wide := func(s string) string { return plain(wideInt.ReplaceAllString(s, " int scan=sql.NullInt64 ")) }
+		return plain(a) == plain(b) || wide(a) == wide(b)
 	})
 }
 
