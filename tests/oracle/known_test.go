@@ -138,6 +138,8 @@ var once = map[string]string{
 	"a row that MariaDB finds alone and not beside another":                      "SELECT `id`, MAX(t.`big`) AS a0, MIN(DISTINCT uid), MAX(clock) FROM `orders` AS t WHERE (uid, latin) IN ((8, 'ä'), (3, 'ae')) GROUP BY 1",
 	"an order by a NO PAD text with U+0000 at its end, of gathered rows":         "SELECT uid, id, label, amount FROM orders ORDER BY REPLACE(orders.flags, 'a', 'b') DESC, label ASC, amount ASC, orders.uid, orders.id",
 	"HAVING over a sum of more than 65 digits":                                   "SELECT MAX(blb) AS a0, SUM(t64) FROM kinds uid GROUP BY t24 HAVING ((ROUND(10) IS NOT FALSE) / (SUM(d65) BETWEEN AVG(t64) AND COUNT(uid.t24) AND (COUNT(*) OR AVG(`uid`.t64))))",
+	"distinct values of a TINYBLOB that an expression chooses":                   "SELECT DISTINCT ts6, NULLIF(tb, 'a') AS e1, d0 FROM kinds AS select1",
+	"a UNION of a TINYTEXT that an expression chooses":                           "SELECT IFNULL(tt, 'a') AS e1 FROM kinds UNION SELECT COALESCE(tb, 'q') FROM kinds",
 	"groups of texts that are longer than the server sorts by":                   "SELECT txt, COUNT(small), COUNT(DISTINCT LENGTH(title)) FROM orders AS uid GROUP BY uid.title, txt ORDER BY 3, txt ASC",
 	"the zeros of MIN and MAX of a ZEROFILL column, which are shown by the plan": "SELECT c10, COUNT(DISTINCT en), MAX(dz) AS a1, MIN(cbin) FROM kinds GROUP BY 1 ORDER BY MAX(dz) DESC, COUNT(DISTINCT en)",
 	"MIN of a ZEROFILL column without groups":                                    "SELECT MIN(dz), MAX(dz) FROM kinds",

@@ -17,6 +17,9 @@ func (t *Template) severalSelects(e *plan.Execution, result *route.Result, args 
 	if bits := t.program.ShowsBits(meta); bits != "" {
 		return refuse(bits, "servers show a BIT that an expression chooses as a number or as bytes, by their plans", "make it a number in the expression: the column + 0")
 	}
+	if t.program.MixesTiny(meta) {
+		return errMixesTiny()
+	}
 	r := &recipe{template: t, selection: t.stmt.Select, meta: meta, args: args, units: result.Units, ask: describe}
 	if err := r.write(); err != nil {
 		return err
@@ -365,6 +368,10 @@ func (r *recipe) derivedEdit(u *route.Unit, args []any) edit {
 }
 
 func (r *recipe) text(s parse.Span) string { return r.template.stmt.Text[s.Start:s.End] }
+
+func errMixesTiny() error {
+	return refuse("groups of a TINYTEXT or TINYBLOB that an expression chooses", "servers take different values of it for one", "alter the column to TEXT or BLOB")
+}
 
 func refuse(clause, reason, remedy string) error {
 	if remedy == "" {

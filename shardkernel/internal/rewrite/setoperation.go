@@ -29,6 +29,9 @@ func (t *Template) Union(args []any, meta route.Meta, compile func(text string) 
 	if !t.server.Dialect.IsMySQL() || !t.program.Splits() {
 		return nil, refuse("UNION", "this form of it is not combined over several nodes", "")
 	}
+	if t.program.MixesTiny(meta) {
+		return nil, errMixesTiny()
+	}
 	w := &unionWriter{template: t, union: t.stmt.Union, args: args, meta: meta}
 	for i := range w.union.Branches {
 		if err := w.prepare(i, w.text(i), compile); err != nil {

@@ -45,7 +45,7 @@ func (p *Program) RouteGathered(in *Input) (*Gathering, error) {
 	if stmt.Kind != parse.KindSelect || len(p.refs) == 0 || stmt.Features&ungathered != 0 || len(stmt.Defaults) > 0 {
 		return nil, nil
 	}
-	if p.rounds(in) || p.ShowsBits(in.Meta) != "" || p.mixesMembers(in.Meta) || p.mixesRows(in) {
+	if p.rounds(in) || p.ShowsBits(in.Meta) != "" || p.mixesMembers(in.Meta) || p.mixesRows(in) || p.MixesTiny(in.Meta) {
 		return nil, nil
 	}
 	sets, err := p.gatheredSets(in)

@@ -47,6 +47,8 @@ type Program struct {
 	// scatter is why the statement may not go to several nodes, nil when it may.
 	scatter error
 	reasons reasons
+	// mixing is the text in lower case where it has the form of which MixesTiny speaks.
+	mixing string
 }
 
 // reasons are the sentences of Result.Reason.
@@ -58,6 +60,9 @@ func Compile(stmt *parse.Statement, set *rule.Set, convert value.Converter) (*Pr
 	p := &Program{stmt: stmt, set: set, convert: convert, broadcast: make([]bool, len(stmt.Tables))}
 	if err := p.classify(); err != nil {
 		return nil, err
+	}
+	if text := strings.ToLower(stmt.Text); stmt.Kind == parse.KindSelect && mayMixTiny(text) {
+		p.mixing = text
 	}
 	broadcast := slices.Contains(p.broadcast, true)
 	switch {

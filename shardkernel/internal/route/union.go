@@ -34,7 +34,7 @@ func (p *Program) RouteUnited(in *Input, most int) (*Result, error) {
 	if len(stmt.Defaults) > 0 { // the columns of a derived table have none
 		return nil, nil
 	}
-	if p.rounds(in) || p.ShowsBits(in.Meta) != "" || p.mixesMembers(in.Meta) || p.mixesRows(in) {
+	if p.rounds(in) || p.ShowsBits(in.Meta) != "" || p.mixesMembers(in.Meta) || p.mixesRows(in) || p.MixesTiny(in.Meta) {
 		return nil, nil
 	}
 	if p.checkTypes(in.Meta) != nil { // the sets may rely on what it refuses
