@@ -2,7 +2,10 @@
 // are compared with or stored in, by the rules of the database.
 package value
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // Class is the family of a column's type.
 type Class uint8
@@ -104,7 +107,7 @@ func (c *Column) Filled() bool {
 // in lower case, in which one word too many is found, if any.
 func (c *Column) MixesInSort(text string) bool {
 	holds := func(word string) bool { return strings.Contains(text, word) }
-	if c.EndsOpen() && holds("order") {
+	if c.EndsOpen() && ordered.MatchString(text) && (holds(strings.ToLower(c.Name)) || position.MatchString(text)) {
 		return true
 	}
 	if !holds("over") && !(holds("group by") && (holds("distinct") || holds("concat") || holds("rollup") || holds("agg"))) {
@@ -116,6 +119,13 @@ func (c *Column) MixesInSort(text string) bool {
 	_, groups, _ := strings.Cut(text, " by") // of GROUP BY, PARTITION BY or something before them
 	return c.WeightLimit > 0 && strings.Contains(groups, strings.ToLower(c.Name))
 }
+
+// ordered finds ORDER BY, and position an item of it that may be the place of a column
+// that * stands for.
+var (
+	ordered  = regexp.MustCompile(`\border\b`)
+	position = regexp.MustCompile(`(by|,)\s*[0-9]+\s*(asc|desc|,|\)|limit|offset|fetch|for|lock|$)`)
+)
 
 // EndsOpen reports whether the column's texts are of a NO PAD collation.
 func (c *Column) EndsOpen() bool {
