@@ -37,6 +37,30 @@ func walk(v ast.Visitor, nodes ...ast.Node) {
 	}
 }
 
+// contains reports whether a node that is looked for is in n, which may be it. skip is
+// true for one below which nothing counts.
+func contains(n ast.Node, is func(n ast.Node) (found, skip bool)) bool {
+	f := finder{is: is}
+	walk(&f, n)
+	return f.found
+}
+
+// finder implements ast.Visitor.
+type finder struct {
+	is    func(n ast.Node) (found, skip bool)
+	found bool
+}
+
+// Enter implements ast.Visitor.
+func (f *finder) Enter(n ast.Node) (ast.Node, bool) {
+	found, skip := f.is(n)
+	f.found = f.found || found
+	return n, f.found || skip
+}
+
+// Leave implements ast.Visitor.
+func (f *finder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
 // collectQuery collects a SELECT or a set operation below the block parent; the
 // names of outer can be seen in it.
 func (b *builder) collectQuery(n ast.Node, parent, outer *block, ctes *cteFrame) {

@@ -387,29 +387,16 @@ func (c *conditions) in(e *ast.PatternInExpr, top bool) *Cond {
 // list, are compared: by COLLATE, or as a text of utf8mb3 that utf8mb3 does not have,
 // such as N'😀', which MariaDB compares with a column beside other texts alone.
 func (c *conditions) collates(e ast.ExprNode) bool {
-	f := collationFinder{builder: c.builder}
-	walk(&f, e)
-	return f.found
+	return contains(e, func(n ast.Node) (found, skip bool) {
+		switch n := n.(type) {
+		case *ast.SetCollationExpr:
+			return true, false
+		case *test_driver.ValueExpr:
+			return n.Kind() == test_driver.KindString && c.isForeign(n), false
+		}
+		return false, false
+	})
 }
-
-type collationFinder struct {
-	builder *builder
-	found   bool
-}
-
-// Enter implements ast.Visitor.
-func (f *collationFinder) Enter(n ast.Node) (ast.Node, bool) {
-	switch n := n.(type) {
-	case *ast.SetCollationExpr:
-		f.found = true
-	case *test_driver.ValueExpr:
-		f.found = f.found || n.Kind() == test_driver.KindString && f.builder.isForeign(n)
-	}
-	return n, f.found
-}
-
-// Leave implements ast.Visitor.
-func (f *collationFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // isForeign reports whether a text is said to be of utf8mb3 and has a character that
 // is not.

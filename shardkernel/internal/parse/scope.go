@@ -45,10 +45,8 @@ func useOf(n *ast.SelectStmt) ScopeUse {
 	if folds(n) {
 		return UseFrom
 	}
-	var f sequenceFinder
-	walk(&f, n)
 	switch {
-	case f.found:
+	case hasSequence(n):
 		return UseFrom
 	case n.Distinct, n.OrderBy != nil: // MySQL may give the statement the order of its only derived table
 		return UsePassing
@@ -74,28 +72,23 @@ func folds(n *ast.SelectStmt) bool {
 	return n.Having != nil && hasAggregate(n.Having.Expr)
 }
 
-// sequenceFinder looks for what makes a row of a block depend on the others. It
-// implements ast.Visitor.
-type sequenceFinder struct{ found bool }
-
-// Enter implements ast.Visitor.
-func (f *sequenceFinder) Enter(n ast.Node) (ast.Node, bool) {
-	switch n := n.(type) {
-	case *ast.WindowFuncExpr:
-		f.found = true
-	case *ast.VariableExpr:
-		f.found = f.found || !n.IsSystem
-	case *ast.FuncCallExpr:
-		switch n.FnName.L {
-		case "rownum", "nextval", "setval", "lastval":
-			f.found = true
+// hasSequence reports whether something in n makes a row of a block depend on the others.
+func hasSequence(n ast.Node) bool {
+	return contains(n, func(n ast.Node) (found, skip bool) {
+		switch n := n.(type) {
+		case *ast.WindowFuncExpr:
+			return true, false
+		case *ast.VariableExpr:
+			return !n.IsSystem, false
+		case *ast.FuncCallExpr:
+			switch n.FnName.L {
+			case "rownum", "nextval", "setval", "lastval":
+				return true, false
+			}
 		}
-	}
-	return n, f.found
+		return false, false
+	})
 }
-
-// Leave implements ast.Visitor.
-func (f *sequenceFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // cte is a common table expression.
 type cte struct {
@@ -356,8 +349,7 @@ func (b *builder) noteMember(blk *block, e ast.ExprNode, query ast.ResultSetNode
 	if !ok || b.byNode[n] == nil || n.Limit != nil || n.Fields == nil {
 		return
 	}
-	var f sequenceFinder
-	if walk(&f, n); f.found {
+	if hasSequence(n) {
 		return
 	}
 	inner, fields := b.byNode[n], n.Fields.Fields

@@ -262,28 +262,17 @@ func (b *builder) arguments(e *ast.AggregateFuncExpr, blk *block, from, to int) 
 	return out
 }
 
-// aggregateFinder looks for an aggregate function outside of subqueries. It
-// implements ast.Visitor.
-type aggregateFinder struct{ found bool }
-
-// Enter implements ast.Visitor.
-func (f *aggregateFinder) Enter(n ast.Node) (ast.Node, bool) {
-	switch n.(type) {
-	case *ast.AggregateFuncExpr:
-		f.found = true
-	case *ast.SubqueryExpr:
-		return n, true
-	}
-	return n, f.found
-}
-
-// Leave implements ast.Visitor.
-func (f *aggregateFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
-
+// hasAggregate reports whether an aggregate function stands in n outside of subqueries.
 func hasAggregate(n ast.Node) bool {
-	var f aggregateFinder
-	walk(&f, n)
-	return f.found
+	return contains(n, func(n ast.Node) (found, skip bool) {
+		switch n.(type) {
+		case *ast.AggregateFuncExpr:
+			return true, false
+		case *ast.SubqueryExpr:
+			return false, true
+		}
+		return false, false
+	})
 }
 
 // hasColumn reports whether an item of a select list may differ between rows.
@@ -291,27 +280,16 @@ func hasColumn(f *ast.SelectField) bool {
 	if f.WildCard != nil {
 		return true
 	}
-	var c rowFinder
-	walk(&c, f.Expr)
-	return c.found
+	return contains(f.Expr, func(n ast.Node) (found, skip bool) {
+		switch n.(type) {
+		case *ast.SubqueryExpr: // of rows of its own
+			return false, true
+		case *ast.ColumnNameExpr, *ast.AggregateFuncExpr, *ast.WindowFuncExpr:
+			return true, false
+		}
+		return false, false
+	})
 }
-
-// rowFinder finds what is over the rows of a block itself.
-type rowFinder struct{ found bool }
-
-// Enter implements ast.Visitor.
-func (c *rowFinder) Enter(n ast.Node) (ast.Node, bool) {
-	switch n.(type) {
-	case *ast.SubqueryExpr:
-		return n, true
-	case *ast.ColumnNameExpr, *ast.AggregateFuncExpr, *ast.WindowFuncExpr:
-		c.found = true
-	}
-	return n, c.found
-}
-
-// Leave implements ast.Visitor.
-func (c *rowFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // byItems reads the items of GROUP BY or ORDER BY; clause and to bound the
 // clause's tokens.

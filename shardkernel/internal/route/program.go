@@ -61,8 +61,10 @@ func Compile(stmt *parse.Statement, set *rule.Set, convert value.Converter) (*Pr
 	if err := p.classify(); err != nil {
 		return nil, err
 	}
-	if text := strings.ToLower(stmt.Text); stmt.Kind == parse.KindSelect && mayMixTiny(text) {
-		p.mixing = text
+	if stmt.Kind == parse.KindSelect {
+		if text := strings.ToLower(stmt.Text); mayMixTiny(text) {
+			p.mixing = text
+		}
 	}
 	broadcast := slices.Contains(p.broadcast, true)
 	switch {
